@@ -1,0 +1,37 @@
+# Every target makes its own virtual environment where there is none: nothing but python3 is needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Compiled kernels are cached by a hash of their sources: the compiler's own cache does not see a change in a callee.
+export NUMBA_CACHE_DIR ?= $(CURDIR)/$(VENV)/numba/$(shell cat src/abstain/kernels/*.py | cksum | cut -d' ' -f1)
+
+.PHONY: demo test test-long bench lint docs clean
+
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .[test]
+	touch $@
+
+demo: $(VENV)/ready
+	$(BIN)/abstain demo --out out
+
+test: $(VENV)/ready
+	$(BIN)/python -m pytest -n 2 -m "not long"
+
+test-long: $(VENV)/ready
+	$(BIN)/python -m pytest -n 2 -m long tests
+
+bench: $(VENV)/ready
+	$(BIN)/python -m benchmarks
+
+lint: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/ready
+	$(BIN)/python -m pytest -q --no-header docs README.md
+
+clean:
+	rm -rf $(VENV) out

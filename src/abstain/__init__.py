@@ -1,0 +1,34 @@
+"""Online learning with the option to say "I don't know".
+
+An implementation of *Online Learning with Abstention* (Cortes, DeSalvo, Gentile, Mohri and Yang, ICML 2018).
+"""
+
+from . import datasets, experts, graphs, instances, losses
+from .decision import Decision
+from .errors import AbstainError
+from .learners import UCB, UCBGT, UCBNT, FullSupervision, Learner, load
+from .regret import best_in_hindsight
+from .simulate import simulate
+from .trace import Best, Trace
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "UCB",
+    "UCBGT",
+    "UCBNT",
+    "AbstainError",
+    "Best",
+    "Decision",
+    "FullSupervision",
+    "Learner",
+    "Trace",
+    "best_in_hindsight",
+    "datasets",
+    "experts",
+    "graphs",
+    "instances",
+    "load",
+    "losses",
+    "simulate",
+]

@@ -1,0 +1,21 @@
+"""What is raised for bad input: each a `ValueError` that names the argument, what came and what was expected."""
+
+
+class AbstainError(ValueError):
+    """Anything wrong with what the library was given."""
+
+
+class InputError(AbstainError):
+    """An argument of the wrong shape, range or name."""
+
+
+class LabelError(AbstainError):
+    """A label that the loss cannot judge."""
+
+
+class DecisionError(AbstainError):
+    """A decision that cannot be learnt: of another learner, learnt already, or of a round whose label stays hidden."""
+
+
+class FileError(AbstainError):
+    """A file that is damaged, of another kind, or of a newer version."""

@@ -1,0 +1,33 @@
+"""Experts: pairs of a predictor h and an abstention rule r (section 2).
+
+No array here has as many columns as there are experts: advice is predictions (n, P) and abstentions (n, A).
+"""
+
+from typing import Any
+
+from .axis_planes import AxisPlanes, axis_planes
+from .base import Advice, ExpertSet
+from .columns import Columns, from_columns
+from .functions import from_functions
+from .hyperplanes import Hyperplanes, hyperplanes
+from .thresholds import Thresholds, thresholds
+
+_PORTABLE: dict[str, type[Any]] = {kind.kind: kind for kind in (Hyperplanes, AxisPlanes, Columns, Thresholds)}
+
+
+def from_parameters(kind: str, parameters: dict[str, Any]) -> ExpertSet:
+    """The set that `ExpertSet.parameters` described."""
+    experts: ExpertSet = _PORTABLE[kind](**parameters)
+    return experts
+
+
+__all__ = [
+    "Advice",
+    "ExpertSet",
+    "axis_planes",
+    "from_columns",
+    "from_functions",
+    "from_parameters",
+    "hyperplanes",
+    "thresholds",
+]

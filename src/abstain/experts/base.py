@@ -1,0 +1,134 @@
+"""Experts as pairs of a predictor and an abstention rule."""
+
+import hashlib
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError
+from ..tables import plain
+
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """What the experts say on n inputs: predictions (n, P) and whether each rule abstains (n, A)."""
+
+    predictions: NDArray[Any]
+    abstains: Bools
+
+    def __post_init__(self) -> None:
+        predictions, abstains = plain(self.predictions), plain(self.abstains)
+        if predictions.ndim != 2 or abstains.ndim != 2 or len(predictions) != len(abstains):
+            raise InputError(
+                "advice: expected predictions (n, P) and abstentions (n, A), "
+                f"got shapes {predictions.shape} and {abstains.shape}"
+            )
+        if abstains.dtype != np.bool_:
+            raise InputError(f"advice: expected abstentions as bool, got {abstains.dtype}")
+        object.__setattr__(self, "predictions", predictions)
+        object.__setattr__(self, "abstains", np.ascontiguousarray(abstains))
+
+    def __len__(self) -> int:
+        return len(self.predictions)
+
+
+def pair_arrays(pairs: "str | ArrayLike", n_predictors: int, n_rules: int) -> tuple[Ints, Ints]:
+    """The (predictor, rule) of each expert: all pairs, predictor-major; one rule a predictor; or as given."""
+    if n_predictors < 1 or n_rules < 1:
+        raise InputError(f"expected at least one predictor and one rule, got {n_predictors} and {n_rules}")
+    if isinstance(pairs, str):
+        if pairs == "product":
+            return np.repeat(np.arange(n_predictors), n_rules), np.tile(np.arange(n_rules), n_predictors)
+        if pairs == "aligned":
+            if n_predictors != n_rules:
+                raise InputError(
+                    f"pairs: 'aligned' needs as many rules as predictors, got {n_rules} and {n_predictors}"
+                )
+            return np.arange(n_predictors), np.arange(n_rules)
+        raise InputError(f"pairs: expected 'product', 'aligned' or an array of pairs, got {pairs!r}")
+    array = plain(pairs)
+    if array.ndim != 2 or array.shape[0] == 0 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise InputError(f"pairs: expected integers of shape (K, 2), K > 0, got {array.dtype} of shape {array.shape}")
+    if array.min() < 0 or array[:, 0].max() >= n_predictors or array[:, 1].max() >= n_rules:
+        raise InputError(f"pairs: expected predictors below {n_predictors} and rules below {n_rules}, got others")
+    return array[:, 0].astype(np.int64), array[:, 1].astype(np.int64)
+
+
+def as_subset(rule_subset: ArrayLike | None, n_rules: int) -> Bools | None:
+    """A given subset relation, checked: ``[i, j]`` says that rule j abstains wherever rule i does."""
+    if rule_subset is None:
+        return None
+    relation = plain(rule_subset)
+    if relation.shape != (n_rules, n_rules) or relation.dtype != np.bool_:
+        raise InputError(
+            f"rule_subset: expected bool of shape ({n_rules}, {n_rules}), got {relation.dtype} {relation.shape}"
+        )
+    if not relation.diagonal().all():
+        raise InputError("rule_subset: expected every rule to be a subset of itself, got False on the diagonal")
+    return relation.copy()
+
+
+class ExpertSet(ABC):
+    """Pairs of a predictor and a rule. Expert ``p * n_rules + a`` is the pair (p, a) where all pairs are experts.
+
+    A subclass computes `advise`, row by row: what it says of a row must not depend on the other rows, to the last bit.
+    """
+
+    kind: ClassVar[str]
+    portable: ClassVar[bool] = True
+    """Whether `parameters` are enough to make the set again."""
+
+    def __init__(
+        self, n_predictors: int, n_rules: int, n_features: int | None, pairs: "str | ArrayLike" = "product"
+    ) -> None:
+        self.predictor_of, self.rule_of = pair_arrays(pairs, n_predictors, n_rules)
+        self.n_predictors, self.n_rules, self.n_features = n_predictors, n_rules, n_features
+
+    @property
+    def n_experts(self) -> int:
+        """K, the number of pairs."""
+        return len(self.rule_of)
+
+    @abstractmethod
+    def advise(self, X: Floats) -> Advice:
+        """The advice for a table of finite floats (n, n_features)."""
+
+    @cached_property
+    def rule_subset(self) -> Bools | None:
+        """``[i, j]``: rule j abstains wherever rule i does (A, A); None where that is not known."""
+        return self._find_subset()
+
+    def _find_subset(self) -> Bools | None:
+        return None
+
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """What makes the set again: arrays and plain values."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for sets of the same kind with the same pairs and parameters."""
+        digest = hashlib.sha256(f"{self.kind} {self.n_predictors} {self.n_rules} {self.n_features}".encode())
+        parts = {"predictor_of": self.predictor_of, "rule_of": self.rule_of, **self.parameters()}
+        for name in sorted(parts):
+            value = parts[name]
+            digest.update(name.encode())
+            digest.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        return f"<{self.kind}: {self.n_experts} experts, {self.n_predictors} predictors, {self.n_rules} rules>"
+
+
+def nested(low: Floats, high: Floats, where: Ints) -> Bools:
+    """The subset relation of intervals ``[low, high]`` of the coordinate ``where``; an empty one is in every other."""
+    inside = (low[np.newaxis] <= low[:, np.newaxis]) & (high[:, np.newaxis] <= high[np.newaxis])
+    return np.asarray(((where[:, np.newaxis] == where[np.newaxis]) & inside) | (low > high)[:, np.newaxis])

@@ -1,0 +1,56 @@
+"""Models' signed scores that are trusted only where they are large."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+from ..kernels import passes
+from ..tables import plain
+from .base import Advice, Bools, ExpertSet, Floats, nested
+
+
+def as_thresholds(values: ArrayLike) -> Floats:
+    """Thresholds as an array (n,), n > 0, of finite numbers."""
+    array = np.array(plain(values), np.float64)
+    if array.ndim != 1 or len(array) == 0 or not np.isfinite(array).all():
+        raise InputError(f"thresholds: expected one or more finite numbers, got {values!r}")
+    return array
+
+
+class Thresholds(ExpertSet):
+    """Every model with every threshold; see `thresholds`."""
+
+    kind = "thresholds"
+
+    def __init__(self, n_models: int, levels: Floats) -> None:
+        rule = np.arange(n_models * len(levels))
+        super().__init__(n_models, len(rule), n_models, np.column_stack([rule // len(levels), rule]))
+        self.levels = levels
+
+    def advise(self, X: Floats) -> Advice:
+        abstains = np.empty((len(X), self.n_rules), np.bool_)
+        passes.thresholds(X, self.levels, abstains)
+        return Advice(X, abstains)
+
+    def _find_subset(self) -> Bools:
+        levels = np.tile(self.levels, self.n_predictors)
+        return nested(-levels, levels, self.predictor_of)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"n_models": self.n_predictors, "levels": self.levels}
+
+
+def thresholds(n_models: int, thresholds: ArrayLike) -> Thresholds:
+    """Experts for models whose signed scores are the columns of x: abstain where ``|score| <= threshold``.
+
+    Expert ``m * n_thresholds + k`` follows model m with threshold k; a negative threshold never abstains.
+
+    >>> experts = thresholds(n_models=2, thresholds=[0.1, 0.5])
+    >>> experts.advise(np.array([[0.3, -0.7]])).abstains
+    array([[False,  True, False, False]])
+    """
+    if n_models < 1:
+        raise InputError(f"n_models: expected at least 1, got {n_models}")
+    return Thresholds(n_models, as_thresholds(thresholds))

@@ -1,0 +1,68 @@
+"""One file of named arrays and a JSON header: versioned, checked, written in one piece, never pickled."""
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import FileError
+
+FORMAT = "abstain-learner"
+VERSION = 1
+_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write the file under a temporary name in the same folder, then rename it: the old one stays until the new is whole."""
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+                text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1)
+                archive.writestr(zipfile.ZipInfo("header.json", _DATE), text)
+                for name, array in arrays.items():
+                    entry = zipfile.ZipInfo(f"{name}.npy", _DATE)
+                    entry.compress_type = zipfile.ZIP_DEFLATED
+                    with archive.open(entry, "w", force_zip64=True) as part:
+                        np.lib.format.write_array(part, np.ascontiguousarray(array), allow_pickle=False)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the arrays of a file, or a `FileError` that says what is wrong with it."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            broken = archive.testzip()
+            if broken is not None:
+                raise FileError(f"{path}: damaged: {broken} does not match its checksum")
+            header = json.loads(archive.read("header.json"))
+            if not isinstance(header, dict) or header.get("format") != FORMAT:
+                raise FileError(f"{path}: expected a saved learner, got another kind of file")
+            if header["version"] > VERSION:
+                raise FileError(f"{path}: version {header['version']} is newer than this library reads ({VERSION})")
+            arrays = {}
+            for name in archive.namelist():
+                if name.endswith(".npy"):
+                    with archive.open(name) as part:
+                        arrays[name.removesuffix(".npy")] = np.lib.format.read_array(part, allow_pickle=False)
+    except FileError:
+        raise
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, NotImplementedError, RuntimeError) as error:
+        raise FileError(f"{path}: damaged, or not a saved learner ({error})") from None
+    except Exception as error:  # zlib.error has no public base of its own
+        if isinstance(error, OSError):
+            raise
+        raise FileError(f"{path}: damaged ({error})") from None
+    return header, arrays

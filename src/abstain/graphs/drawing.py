@@ -1,0 +1,57 @@
+"""A picture of a small graph."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+from ..tables import plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def draw(matrix: ArrayLike, labels: Sequence[str] | None = None, ax: "Axes | None" = None) -> "Axes":
+    """Draw a graph (K, K) on a circle: an arrow for each edge, a ring around experts with a self-loop.
+
+    Edges in both directions are drawn as one line with two heads.
+    """
+    import matplotlib.pyplot as plt
+
+    edges = plain(matrix).astype(np.bool_)
+    n = len(edges)
+    if edges.shape != (n, n) or n == 0:
+        raise InputError(f"matrix: expected shape (K, K), got {edges.shape}")
+    names = [str(k + 1) for k in range(n)] if labels is None else list(labels)
+    if len(names) != n:
+        raise InputError(f"labels: expected {n}, got {len(names)}")
+    if ax is None:
+        _, ax = plt.subplots(figsize=(4.0, 4.0), layout="constrained")
+    angle = np.pi / 2.0 - 2.0 * np.pi * np.arange(n) / n
+    places = np.column_stack([np.cos(angle), np.sin(angle)]) if n > 1 else np.zeros((1, 2))
+    for i in range(n):
+        for j in range(n):
+            if i == j or not edges[i, j] or (edges[j, i] and j < i):
+                continue
+            ax.annotate(
+                "",
+                places[j],
+                places[i],
+                arrowprops={
+                    "arrowstyle": "<|-|>" if edges[j, i] else "-|>",
+                    "color": "0.35",
+                    "shrinkA": 17,
+                    "shrinkB": 17,
+                    "mutation_scale": 14,
+                },
+            )
+    for (x, y), name, loop in zip(places, names, edges.diagonal(), strict=True):
+        ax.plot(
+            x, y, "o", markersize=28, color="white", markeredgecolor="#0072B2", markeredgewidth=2.5 if loop else 0.8
+        )
+        ax.annotate(name, (x, y), ha="center", va="center")
+    ax.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
+    ax.axis("off")
+    return ax

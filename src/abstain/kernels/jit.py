@@ -1,0 +1,26 @@
+"""The one way functions are compiled here."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS = {
+    "cache": True,
+    "error_model": "numpy",  # division by zero gives infinities
+    # Kernels allocate nothing, so nothing needs reference counts: counting them costs ten times the work itself.
+    "_nrt": False,
+}
+# No fast-math: a sum is evaluated in the order it is written, so that one round and a whole table give the same bits.
+
+
+def jit(function: F) -> F:
+    """Compile ``function`` at its first call."""
+    return cast(F, numba.njit(**_OPTIONS)(function))
+
+
+def part(function: F) -> F:
+    """Compile ``function`` into its callers."""
+    return cast(F, numba.njit(**_OPTIONS, forceinline=True)(function))

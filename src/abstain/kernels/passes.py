@@ -1,0 +1,101 @@
+"""Passes over tables of features, predictions and abstentions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .jit import jit
+from .state import Bools, Floats
+
+
+@jit
+def project(X: Floats, normals: Floats, out: Floats) -> None:
+    """``out[i, p] = sum_k X[i, k] normals[k, p]``, summed over k in order.
+
+    A matrix product of BLAS sums in an order that depends on the number of rows; this one gives a row the same bits
+    alone and in a table.
+    """
+    n_features = X.shape[1]
+    for i in range(X.shape[0]):
+        row = out[i]
+        row[:] = 0.0
+        k = 0
+        while k + 4 <= n_features:  # four terms a pass, in the same order: fewer loads and stores
+            a, b, c, d = X[i, k], X[i, k + 1], X[i, k + 2], X[i, k + 3]
+            u, v, w, z = normals[k], normals[k + 1], normals[k + 2], normals[k + 3]
+            for p in range(row.size):
+                row[p] = (((row[p] + a * u[p]) + b * v[p]) + c * w[p]) + d * z[p]
+            k += 4
+        while k < n_features:
+            a, u = X[i, k], normals[k]
+            for p in range(row.size):
+                row[p] += a * u[p]
+            k += 1
+
+
+@jit
+def rings(X: Floats, n_rings: int, out: NDArray[np.int64]) -> None:
+    """The ring each row lies in: ``min(floor(n |x| / sqrt(d)), n - 1)``, or n beyond sqrt(d)."""
+    n_features = X.shape[1]
+    for i in range(X.shape[0]):
+        square = 0.0
+        for k in range(n_features):
+            square += X[i, k] * X[i, k]
+        radius = math.sqrt(square) / math.sqrt(n_features)
+        out[i] = min(int(math.floor(n_rings * radius)), n_rings - 1) if radius <= 1.0 else n_rings
+
+
+@jit
+def zero_one(predictions: Floats, y: Floats, out: NDArray[np.uint8]) -> None:
+    """``out[i, p] = 1[y_i h_p(x_i) <= 0]``."""
+    for i in range(predictions.shape[0]):
+        row, label, errs = predictions[i], y[i], out[i]
+        for p in range(row.size):
+            errs[p] = label * row[p] <= 0.0
+
+
+@jit
+def thresholds(scores: Floats, levels: Floats, out: Bools) -> None:
+    """``out[i, m * n_levels + k] = |scores[i, m]| <= levels[k]``."""
+    n_levels = levels.size
+    for i in range(scores.shape[0]):
+        for m in range(scores.shape[1]):
+            size = abs(scores[i, m])
+            silent = out[i, m * n_levels : (m + 1) * n_levels]
+            for k in range(n_levels):
+                silent[k] = size <= levels[k]
+
+
+@jit
+def all_finite(X: Any) -> bool:
+    """Whether no entry is NaN or infinite."""
+    for i in range(X.shape[0]):
+        bad = 0
+        for k in range(X.shape[1]):
+            bad += not (abs(X[i, k]) < np.inf)
+        if bad:
+            return False
+    return True
+
+
+@jit
+def add_losses(abstains: Bools, losses: Any, sums: Floats) -> None:
+    """``sums[a, p] += losses[i, p]`` for each row i in which rule a predicts, in the order of the rows."""
+    for i in range(np.uint64(abstains.shape[0])):
+        for a in range(np.uint64(abstains.shape[1])):
+            if not abstains[i, a]:
+                for p in range(np.uint64(sums.shape[1])):
+                    sums[a, p] += losses[i, p]
+
+
+@jit
+def add_costs(abstains: Bools, costs: Floats, sums: Floats) -> None:
+    """``sums[a] += costs[i]`` for each row i in which rule a abstains, in the order of the rows."""
+    for i in range(abstains.shape[0]):
+        for a in range(abstains.shape[1]):
+            if abstains[i, a]:
+                sums[a] += costs[i]

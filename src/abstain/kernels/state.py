@@ -1,0 +1,125 @@
+"""The arrays a learner of the UCB family works on.
+
+Experts that are always updated together form a *cell* and share their counts: for a graph between rules a cell is all
+experts of one rule, for a graph between experts every expert is a cell of its own. The experts of a cell lie next to
+each other in *slots*.
+"""
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+HISTORY_BITS = 64
+"""Rounds held by one word of the history of abstentions."""
+
+CHUNK = 64
+"""Cells searched together."""
+
+
+class Layout(NamedTuple):
+    """Which expert sits where; never changes."""
+
+    start: Ints  # (G + 1,) the first slot of each cell
+    predictor: Ints  # (K,) of each slot
+    expert: Ints  # (K,) of each slot, increasing within a cell
+    rule: Ints  # (G,) of each cell
+    run: Ints  # (R + 1,) where runs of slots with one predictor begin
+    single: bool  # every cell has one slot
+    product: bool  # every cell has all predictors, in order
+    ordered: bool  # experts increase over all slots
+    own_rules: bool  # cell i is all of rule i
+
+
+class Estimates(NamedTuple):
+    """What has been learnt: for an expert, E (its slot), c*n and Q (its cell)."""
+
+    losses: NDArray[Any]  # E (K,): int32 for losses in {0, 1}, else float64
+    paid: Floats  # (G,) n, or where costs vary the sum of the costs
+    updates: Floats  # Q (G,)
+
+
+class Search(NamedTuple):
+    """What makes finding the least index fast, and scratch space. Derived: never saved."""
+
+    least: NDArray[Any]  # (G,) the least E of each cell when last looked at, so never more than it is
+    fresh: Bools  # (G,) whether it still is the least
+    index: Floats  # (G,) scratch
+    mean: Floats  # (G,) of cells with one expert, perhaps only to single precision
+    inverse_root: Floats  # (G,) 1 / sqrt(Q), likewise
+    chunk: Floats  # scratch: the least index of each chunk of such cells
+    row: NDArray[Any]  # (P,) scratch: the losses of the round being learnt
+    tied_cell: Ints  # (K,) scratch: the cells and slots tied for the least index
+    tied_slot: Ints  # (K,)
+
+
+class Disagreements(NamedTuple):
+    """How often rule j abstained where rule i predicted, kept up to date only for the rows that are asked for."""
+
+    counts: NDArray[np.int32]  # (A, A)
+    history: NDArray[np.uint64]  # (W, A) a bit a round, set where the rule predicts; W words in a ring
+    absorbed: Ints  # (A,) words of the history already in a row of counts
+    row: NDArray[np.int32]  # (A,) scratch: the row of the rule chosen
+
+
+def layout(predictor_of: Ints, rule_of: Ints, n_predictors: int, by_rule: bool) -> Layout:
+    """Lay out experts in cells, by rule or one by one; ``rule_of`` must use every rule from 0 on."""
+    n_experts = len(rule_of)
+    cell_of = rule_of if by_rule else np.arange(n_experts)
+    expert = np.argsort(cell_of, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(cell_of))])
+    predictor = predictor_of[expert]
+    n_cells = len(start) - 1
+    whole_cells = bool(np.all(np.diff(start) == n_predictors))
+    product = whole_cells and bool(np.all(predictor == np.tile(np.arange(n_predictors), n_cells)))
+    return Layout(
+        start=start,
+        predictor=predictor,
+        expert=expert,
+        rule=rule_of[expert[start[:-1]]],
+        run=np.append(np.flatnonzero(np.diff(predictor, prepend=-1)), n_experts),
+        single=n_cells == n_experts,
+        product=product,
+        ordered=bool(np.all(np.diff(expert) > 0)),
+        own_rules=by_rule or bool(np.array_equal(rule_of, np.arange(n_experts))),
+    )
+
+
+def estimates(places: Layout, binary: bool) -> Estimates:
+    """Nothing learnt yet."""
+    n_cells = len(places.rule)
+    losses = np.zeros(len(places.expert), np.int32 if binary else np.float64)
+    return Estimates(losses, np.zeros(n_cells), np.zeros(n_cells))
+
+
+def search(places: Layout, n_predictors: int, binary: bool) -> Search:
+    """To be filled by `choose.look_again`."""
+    n_experts, n_cells = len(places.expert), len(places.rule)
+    n_single = n_cells if places.single else 0
+    dtype = np.int32 if binary else np.float64
+    return Search(
+        least=np.zeros(n_cells, dtype),
+        fresh=np.zeros(n_cells, np.bool_),
+        index=np.zeros(n_cells),
+        mean=np.zeros(n_single),
+        inverse_root=np.zeros(n_single),
+        chunk=np.zeros(-(-n_single // CHUNK)),
+        row=np.zeros(n_predictors, dtype),
+        tied_cell=np.zeros(n_experts, np.int64),
+        tied_slot=np.zeros(n_experts, np.int64),
+    )
+
+
+def disagreements(n_rules: int, counts: NDArray[np.int32] | None = None, rounds: int = 0) -> Disagreements:
+    """The counts of ``rounds`` rounds and an empty history; bits left at zero add nothing to any count."""
+    return Disagreements(
+        counts=np.zeros((n_rules, n_rules), np.int32) if counts is None else counts.copy(),
+        # Memory is then half of what the counts take; longer would put off more work, shorter would put off less.
+        history=np.zeros((max(4, n_rules // 4), n_rules), np.uint64),
+        absorbed=np.full(n_rules, rounds // HISTORY_BITS),
+        row=np.zeros(n_rules, np.int32),
+    )

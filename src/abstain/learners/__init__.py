@@ -1,0 +1,10 @@
+"""Learners, one algorithm a file."""
+
+from .base import Choice, Learner
+from .full_supervision import FullSupervision
+from .load import load
+from .ucb import UCB
+from .ucb_gt import UCBGT
+from .ucb_nt import UCBNT
+
+__all__ = ["UCB", "UCBGT", "UCBNT", "Choice", "FullSupervision", "Learner", "load"]

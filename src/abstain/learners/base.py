@@ -1,0 +1,234 @@
+"""What all learners share: the protocol, late labels, copies, files."""
+
+import os
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import costs, files, losses
+from ..decision import Bools, Decision, frozen
+from ..errors import DecisionError, InputError
+from ..experts import Advice, ExpertSet
+from ..tables import as_row
+
+Seed: TypeAlias = int | np.random.SeedSequence | None
+
+
+class Choice(NamedTuple):
+    """Whom to follow in a round."""
+
+    expert: int
+    probability: float
+    neighbours: Bools
+
+
+class Learner(ABC):
+    """An online learner with the option to abstain.
+
+    Round after round `decide` takes an input and returns a `Decision`. If it abstained, the cost is paid and the learner
+    has learnt what it can. If not, `learn` takes the decision and its label, at once or later, in any order, once.
+
+    To write your own, define `_choose`, `_commit`, `_absorb` and, for saving, `_arrays` and `_set_arrays`; hold it to the
+    rules by `abstain.checks.check_learner`. `_choose` and `_commit` see the advice only, never the label; the losses come
+    to `_absorb`, in rounds that predicted.
+    """
+
+    supervised: bool = False
+    """Whether it stands outside the protocol: learns from the labels of abstained rounds, too, and needs them all."""
+    options: ClassVar[tuple[str, ...]] = ()
+    """The names of the constructor's further arguments, each an attribute of plain values."""
+
+    def __init__(self, experts: ExpertSet, *, cost: costs.CostLike, loss: Any = "zero_one", seed: Seed = None) -> None:
+        if not isinstance(experts, ExpertSet):
+            raise InputError(f"experts: expected an ExpertSet, got {type(experts).__name__}")
+        self.experts = experts
+        self.cost = costs.get(cost)
+        self.loss = losses.get(loss)
+        if not (seed is None or isinstance(seed, (int, np.integer, np.random.SeedSequence))) or isinstance(seed, bool):
+            raise InputError(f"seed: expected an integer, a SeedSequence or None, got {seed!r}")
+        self.seed = seed
+        self.round = 0
+        """The number of decisions made."""
+        self.id = uuid.uuid4().hex
+        self._pending: set[int] = set()
+        self._random = np.random.default_rng(seed)
+
+    # What a kind of learner defines.
+
+    @abstractmethod
+    def _choose(self, advice: Advice, cost: float) -> Choice:
+        """Whom to follow in round ``self.round + 1``; may draw from ``self._random``, changes nothing else."""
+
+    @abstractmethod
+    def _commit(self, decision: Decision) -> None:
+        """Take note of the coming round's decision; learn from it if it abstained and the learner is not supervised."""
+
+    @abstractmethod
+    def _absorb(self, decision: Decision, losses: NDArray[Any]) -> None:
+        """Learn from the losses (P,) of the predictors in the round of a decision."""
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """All that was learnt, as arrays, in a form that depends only on what happened."""
+        return {}
+
+    def _set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what `_arrays` returned."""
+
+    # The protocol.
+
+    @property
+    def pending(self) -> tuple[int, ...]:
+        """The rounds whose label is still to be learnt."""
+        return tuple(sorted(self._pending))
+
+    def _advise(self, x: "ArrayLike | Advice") -> tuple[Advice, float]:
+        """The advice and the cost for one input, checked."""
+        if isinstance(x, Advice):
+            if len(x) != 1 or x.predictions.shape[1] != self.experts.n_predictors:
+                raise InputError(f"advice: expected (1, {self.experts.n_predictors}), got {x.predictions.shape}")
+            if x.abstains.shape[1] != self.experts.n_rules:
+                raise InputError(f"advice: expected {self.experts.n_rules} rules, got {x.abstains.shape[1]}")
+            return x, float(self.cost.of(None, self.round + 1, 1)[0])
+        row = as_row(x, self.experts.n_features)
+        return self.experts.advise(row), float(self.cost.of(row, self.round + 1, 1)[0])
+
+    def _decision(self, choice: Choice, advice: Advice, cost: float) -> Decision:
+        experts = self.experts
+        abstained = bool(advice.abstains[0, experts.rule_of[choice.expert]])
+        return Decision(
+            round=self.round + 1,
+            expert=choice.expert,
+            abstained=abstained,
+            prediction=None if abstained else advice.predictions[0, experts.predictor_of[choice.expert]].item(),
+            probability=choice.probability,
+            cost=cost,
+            learner=self.id,
+            predictions=frozen(advice.predictions[0].copy()),
+            abstains=frozen(advice.abstains[0].copy()),
+            neighbours=frozen(choice.neighbours),
+        )
+
+    def decide(self, x: "ArrayLike | Advice") -> Decision:
+        """Play a round on the input x (d,), or on the experts' advice for it."""
+        advice, cost = self._advise(x)
+        state = self._random.bit_generator.state
+        try:
+            decision = self._decision(self._choose(advice, cost), advice, cost)
+            self._commit(decision)
+        except BaseException:
+            self._random.bit_generator.state = state
+            raise
+        self.round += 1
+        if self.supervised or not decision.abstained:
+            self._pending.add(self.round)
+        return decision
+
+    def peek(self, x: "ArrayLike | Advice") -> Decision:
+        """What `decide` would do; nothing changes."""
+        advice, cost = self._advise(x)
+        state = self._random.bit_generator.state
+        try:
+            return self._decision(self._choose(advice, cost), advice, cost)
+        finally:
+            self._random.bit_generator.state = state
+
+    def _check_open(self, decision: Decision) -> None:
+        if not isinstance(decision, Decision):
+            raise DecisionError(f"decision: expected a Decision, got {type(decision).__name__}")
+        if decision.learner != self.id:
+            raise DecisionError(f"decision: expected one of learner {self.id}, got one of {decision.learner}")
+        if decision.round not in self._pending:
+            if decision.abstained and not self.supervised:
+                raise DecisionError(f"decision: round {decision.round} abstained, so its label stays hidden")
+            raise DecisionError(f"decision: round {decision.round} is not open: it was learnt or forgotten before")
+
+    def learn(self, decision: Decision, y: Any) -> None:
+        """Learn the label of an open decision."""
+        self._check_open(decision)
+        labels = self.loss.labels([y])
+        self._absorb(decision, self.loss(decision.predictions[np.newaxis], labels)[0])
+        self._pending.discard(decision.round)
+
+    def forget(self, decision: Decision) -> None:
+        """Drop an open decision whose label will never come."""
+        self._check_open(decision)
+        self._pending.discard(decision.round)
+
+    def n_edges(self, x: "ArrayLike | Advice") -> int:
+        """The size of the graph in use for this input; unless a learner says otherwise, of what the protocol shows."""
+        advice, _ = self._advise(x)
+        silent = int(advice.abstains[0][self.experts.rule_of].sum())
+        return (self.experts.n_experts - silent) * self.experts.n_experts + silent * silent
+
+    # Copies and files.
+
+    def _options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.options}
+
+    def clone(self) -> "Learner":
+        """A new learner with the same arguments that has learnt nothing."""
+        return type(self)(self.experts, cost=self.cost, loss=self.loss, seed=self.seed, **self._options())
+
+    def __repr__(self) -> str:
+        cost = self.cost.value if isinstance(self.cost, costs.Constant) else type(self.cost).__name__
+        options = "".join(f", {name}={value!r}" for name, value in self._options().items())
+        return (
+            f"{type(self).__name__}({self.experts!r}, cost={cost}, loss={self.loss.name!r}, seed={self.seed}{options})"
+        )
+
+    def _snapshot(self) -> tuple[Any, ...]:
+        return self.round, set(self._pending), self._random.bit_generator.state, self._arrays()
+
+    def _restore(self, snapshot: tuple[Any, ...]) -> None:
+        self.round, self._pending, self._random.bit_generator.state, arrays = snapshot
+        self._set_arrays(arrays)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, in one piece; `abstain.load` reads it."""
+        header, arrays = describe(self)
+        files.write(path, header, arrays)
+
+
+def describe(learner: Learner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the arrays of a learner's file."""
+    arrays = {f"state.{name}": array for name, array in learner._arrays().items()}
+
+    def plain(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        arrays.update({f"{prefix}.{k}": v for k, v in values.items() if isinstance(v, np.ndarray)})
+        return {k: v for k, v in values.items() if not isinstance(v, np.ndarray)}
+
+    cost: Any = None
+    if isinstance(learner.cost, costs.Constant):
+        cost = learner.cost.value
+    elif isinstance(learner.cost, costs.PerRound):
+        arrays["cost.values"] = learner.cost.values
+        cost = "per round"
+    seed = learner.seed
+    header = {
+        "learner": type(learner).__name__,
+        "id": learner.id,
+        "round": learner.round,
+        "pending": list(learner.pending),
+        "random": learner._random.bit_generator.state,
+        "seed": {"entropy": seed.entropy, "spawn_key": list(seed.spawn_key)}
+        if isinstance(seed, np.random.SeedSequence)
+        else (None if seed is None else int(seed)),
+        "experts": {
+            "kind": learner.experts.kind,
+            "fingerprint": learner.experts.fingerprint,
+            "parameters": plain("experts", learner.experts.parameters()) if learner.experts.portable else None,
+        },
+        "cost": cost,
+        "loss": learner.loss.spec(),
+        "options": {
+            name: (None if value.parameters() is None else plain(name, value.parameters()))
+            if hasattr(value, "parameters")
+            else value
+            for name, value in learner._options().items()
+        },
+    }
+    return header, arrays

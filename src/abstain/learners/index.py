@@ -1,0 +1,190 @@
+"""The UCB family: follow the expert with the least optimistic estimate, update its out-neighbours.
+
+All of it is compiled (`kernels.play`); the learners differ in their graph and their settings.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import costs
+from ..decision import Decision
+from ..errors import InputError
+from ..experts import Advice, ExpertSet
+from ..graphs import FeedbackGraph, Moment
+from ..kernels import graph as graph_kernels
+from ..kernels import play, state
+from ..kernels.groups import Groups, groups
+from .base import Choice, Learner, Seed
+
+_NO_GROUPS = Groups(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
+
+
+class IndexLearner(Learner):
+    """A learner that follows the least ``mu_{j,t-1} - S_{j,t-1}``; see `UCBNT` for the formulas."""
+
+    _sums = False
+    _optimistic = False
+
+    def __init__(
+        self,
+        experts: ExpertSet,
+        *,
+        cost: costs.CostLike,
+        loss: Any = "zero_one",
+        seed: Seed = None,
+        graph: FeedbackGraph,
+        beta: float = 2.5,
+        ties: str = "first",
+    ) -> None:
+        super().__init__(experts, cost=cost, loss=loss, seed=seed)
+        if not isinstance(beta, (int, float)) or not 0.0 <= beta < np.inf:
+            raise InputError(f"beta: expected a number that is not negative, got {beta!r}")
+        if ties not in ("first", "random"):
+            raise InputError(f"ties: expected 'first' or 'random', got {ties!r}")
+        matrix = graph.relation(experts)
+        self.graph, self.beta, self.ties = graph, float(beta), ties
+        self.supervised = graph.kernel == graph_kernels.COMPLETE
+        used, rule_of = np.unique(experts.rule_of, return_inverse=True)
+        self._used = None if len(used) == experts.n_rules else used
+        self._places = state.layout(experts.predictor_of, rule_of, experts.n_predictors, graph.by_rule)
+        self._cell_of = np.empty(experts.n_experts, np.int64)
+        self._cell_of[self._places.expert] = np.repeat(np.arange(len(self._places.rule)), np.diff(self._places.start))
+        if matrix is None:
+            matrix = np.zeros((0, 0), np.bool_)
+        elif graph.by_rule:
+            matrix = matrix[np.ix_(used, used)]
+        self._relation = np.ascontiguousarray(matrix)
+        self._start(state.estimates(self._places, self.loss.binary), None)
+
+    def _start(self, learnt: state.Estimates, counts: NDArray[np.int32] | None) -> None:
+        """Play on from these estimates and counts of disagreements; all else is derived from them."""
+        kind, constant = self.graph.kernel, isinstance(self.cost, costs.Constant)
+        places, n_predictors = self._places, self.experts.n_predictors
+        price = self.cost.value if isinstance(self.cost, costs.Constant) else 1.0
+        self._game = play.Game(
+            how=play.Settings(
+                kind=kind,
+                beta=self.beta,
+                sums=self._sums,
+                optimistic=self._optimistic,
+                supervised=self.supervised,
+                constant=constant,
+                price=price,
+                random_ties=self.ties == "random",
+            ),
+            places=places,
+            learnt=learnt,
+            search=state.search(places, n_predictors, self.loss.binary),
+            grouped=groups(learnt, price) if kind == graph_kernels.SELF_LOOPS else _NO_GROUPS,
+            seen=state.disagreements(len(places.rule) if kind == graph_kernels.ESTIMATED else 0, counts, self.round),
+            relation=self._relation,
+            abstains=np.zeros(self.experts.n_rules if self._used is None else len(self._used), np.bool_),
+            mask=np.zeros(0 if kind == graph_kernels.SELF_LOOPS else len(places.rule), np.bool_),
+            scratch=np.zeros(len(places.rule), np.bool_),
+        )
+        play.look_everywhere(self._game)
+
+    # What has been learnt.
+
+    def _per_expert(self, of_cells: NDArray[np.float64]) -> NDArray[np.float64]:
+        places = self._places
+        values = np.empty(self.experts.n_experts)
+        values[places.expert] = np.repeat(of_cells, np.diff(places.start))
+        return values
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Q: how often each expert was updated (K,)."""
+        return self._per_expert(self._game.learnt.updates).astype(np.int64)
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """The estimate (E + c*n) / Q of each expert's mean loss (K,); NaN where Q = 0."""
+        losses = np.empty(self.experts.n_experts)
+        losses[self._places.expert] = self._game.learnt.losses
+        with np.errstate(invalid="ignore"):
+            return (losses + self._game.how.price * self._per_expert(self._game.learnt.paid)) / self.counts
+
+    def _abstains(self, advice: Advice) -> NDArray[np.bool_]:
+        return advice.abstains if self._used is None else np.ascontiguousarray(advice.abstains[:, self._used])
+
+    def moment(self, x: "ArrayLike | Advice") -> Moment:
+        """What the graph is asked with in the coming round, were its input x: `learner.graph.matrix(learner.moment(x))`."""
+        return self._moment(self._advise(x)[0])
+
+    def _moment(self, advice: Advice) -> Moment:
+        counts = None
+        if self.graph.kernel == graph_kernels.ESTIMATED:
+            counts = np.zeros((self.experts.n_rules, self.experts.n_rules), np.int64)
+            used = np.arange(self.experts.n_rules) if self._used is None else self._used
+            counts[np.ix_(used, used)] = self._disagreements()
+        return Moment(self.experts, self.round + 1, advice.abstains[0].copy(), self.counts, self.beta, counts)
+
+    def n_edges(self, x: "ArrayLike | Advice") -> int:
+        """The number of edges between experts of the graph in use for this input."""
+        advice, _ = self._advise(x)
+        if self.graph.kernel == graph_kernels.GIVEN:
+            return self.graph.n_edges(self._moment(advice))
+        self._game.abstains[:] = self._abstains(advice)[0]
+        return int(play.edges_now(self.round + 1, self._game))
+
+    # The protocol.
+
+    def _choose(self, advice: Advice, cost: float) -> Choice:
+        u = self._random.random() if self.ties == "random" else 0.0
+        self._game.abstains[:] = self._abstains(advice)[0]
+        cell, slot = play.choose_round(self.round + 1, u, self._game)
+        expert = int(self._places.expert[slot])
+        neighbours = self._game.mask.copy()
+        if self.graph.kernel == graph_kernels.GIVEN:
+            neighbours = np.array(self.graph.out_neighbours(expert, self._moment(advice)))
+            if neighbours.shape != (self.experts.n_experts,) or neighbours.dtype != np.bool_:
+                raise InputError(
+                    f"graph: expected out-neighbours as bool ({self.experts.n_experts},), "
+                    f"got {neighbours.dtype} {neighbours.shape}"
+                )
+        return Choice(expert, float(not self._game.abstains[self._places.rule[cell]]), neighbours)
+
+    def _commit(self, decision: Decision) -> None:
+        if self.graph.kernel == graph_kernels.GIVEN:
+            advice = Advice(decision.predictions[np.newaxis], decision.abstains[np.newaxis])
+            self.graph.observe(self._moment(advice), decision.expert)
+        self._put_at_hand(decision)
+        play.record_round(decision.round, self._game)
+        if decision.abstained and not self.supervised:
+            play.learn_round(self._cell_of[decision.expert], False, decision.cost, self._game)
+
+    def _put_at_hand(self, decision: Decision) -> None:
+        """Let the compiled functions see the round of a decision."""
+        self._game.abstains[:] = decision.abstains if self._used is None else decision.abstains[self._used]
+        self._game.mask[:] = decision.neighbours
+
+    def _absorb(self, decision: Decision, losses: NDArray[Any]) -> None:
+        self._put_at_hand(decision)
+        self._game.search.row[:] = losses
+        play.learn_round(self._cell_of[decision.expert], True, decision.cost, self._game)
+
+    # Files.
+
+    def _disagreements(self) -> NDArray[np.int32]:
+        """How often each rule abstained where each other predicted, up to now."""
+        counts = np.empty_like(self._game.seen.counts)
+        play.count_all(self.round + 1, counts, self._game)
+        return counts
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        learnt = self._game.learnt
+        arrays = {"losses": learnt.losses.copy(), "paid": learnt.paid.copy(), "updates": learnt.updates.copy()}
+        if self.graph.kernel == graph_kernels.ESTIMATED:
+            arrays["disagreements"] = self._disagreements()
+        return arrays
+
+    def _set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        now = self._game.learnt
+        learnt = state.Estimates(*(np.array(arrays[name], getattr(now, name).dtype) for name in now._fields))
+        if any(getattr(learnt, name).shape != getattr(now, name).shape for name in now._fields):
+            raise InputError("state: the arrays do not fit these experts")
+        self._start(learnt, arrays.get("disagreements"))

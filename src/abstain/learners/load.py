@@ -1,0 +1,119 @@
+"""Reading saved learners."""
+
+import os
+from typing import Any
+
+import numpy as np
+
+from .. import costs, files, graphs, losses
+from .. import experts as expert_sets
+from ..errors import FileError, InputError
+from ..experts import ExpertSet
+from .base import Learner
+from .full_supervision import FullSupervision
+from .ucb import UCB
+from .ucb_gt import UCBGT
+from .ucb_nt import UCBNT
+
+_KINDS: dict[str, type[Learner]] = {kind.__name__: kind for kind in (UCB, UCBNT, UCBGT, FullSupervision)}
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    experts: ExpertSet | None = None,
+    cost: costs.CostLike | None = None,
+    loss: Any = None,
+    graph: graphs.FeedbackGraph | None = None,
+    kind: type[Learner] | None = None,
+) -> Learner:
+    """The learner that `Learner.save` wrote; it goes on bit for bit.
+
+    Experts, costs, losses and graphs that are Python functions or classes cannot be in the file: give them again. The
+    experts are checked by a fingerprint of their kind, pairs and parameters. A learner of your own class needs ``kind``.
+    """
+    header, arrays = files.read(path)
+    try:
+        return _build(path, header, arrays, experts, cost, loss, graph, kind)
+    except (InputError, FileError):
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FileError(f"{path}: damaged: the header and the arrays do not fit together ({error!r})") from None
+
+
+def _part(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _build(
+    path: Any, header: dict[str, Any], arrays: dict[str, Any], given: ExpertSet | None, cost: Any, loss: Any,
+    graph: graphs.FeedbackGraph | None, kind: type[Learner] | None,
+) -> Learner:  # fmt: skip
+    kind = _KINDS.get(header["learner"]) if kind is None else kind
+    if kind is None or kind.__name__ != header["learner"]:
+        raise InputError(f"kind: {path} holds a {header['learner']}; give that class as kind=")
+    learner = kind(
+        _experts(path, header["experts"], arrays, given),
+        cost=_cost(path, header["cost"], arrays, cost),
+        loss=_loss(path, header["loss"], loss),
+        seed=_seed(header["seed"]),
+        **_options(path, header["options"], arrays, graph),
+    )
+    learner.id = header["id"]
+    state = _part(arrays, "state.")
+    learner._restore((header["round"], set(header["pending"]), header["random"], state))
+    return learner
+
+
+def _experts(path: Any, saved: dict[str, Any], arrays: dict[str, Any], given: ExpertSet | None) -> ExpertSet:
+    if given is None:
+        if saved["parameters"] is None:
+            raise InputError(f"experts: those in {path} are Python functions; give them as experts=")
+        return expert_sets.from_parameters(saved["kind"], {**saved["parameters"], **_part(arrays, "experts.")})
+    if given.fingerprint != saved["fingerprint"]:
+        raise InputError(f"experts: expected those {path} was saved with ({saved['kind']}), got others: {given!r}")
+    return given
+
+
+def _cost(path: Any, saved: Any, arrays: dict[str, Any], given: Any) -> costs.Cost:
+    if saved is None:
+        if given is None:
+            raise InputError(f"cost: that of {path} is a Python function; give it as cost=")
+        return costs.get(given)
+    known = costs.get(arrays["cost.values"] if saved == "per round" else saved)
+    if given is not None:
+        fresh = costs.get(given)
+        if repr(fresh) != repr(known):
+            raise InputError(f"cost: expected {known!r}, which {path} was saved with, got {fresh!r}")
+    return known
+
+
+def _loss(path: Any, saved: Any, given: Any) -> losses.Loss:
+    if saved is None:
+        if given is None:
+            raise InputError(f"loss: that of {path} is a Python function; give it as loss=")
+        return losses.get(given)
+    known = losses.from_spec(saved)
+    if given is not None and losses.get(given) != known:
+        raise InputError(f"loss: expected {known!r}, which {path} was saved with, got {given!r}")
+    return known
+
+
+def _seed(saved: Any) -> Any:
+    if isinstance(saved, dict):
+        return np.random.SeedSequence(saved["entropy"], spawn_key=saved["spawn_key"])
+    return saved
+
+
+def _options(
+    path: Any, saved: dict[str, Any], arrays: dict[str, Any], graph: graphs.FeedbackGraph | None
+) -> dict[str, Any]:
+    options = dict(saved)
+    if "graph" in options:
+        if options["graph"] is not None:
+            options["graph"] = graphs.from_parameters({**options["graph"], **_part(arrays, "graph.")})
+        elif graph is not None:
+            options["graph"] = graph
+        else:
+            raise InputError(f"graph: that of {path} is a Python object; give it as graph=")
+    return options
