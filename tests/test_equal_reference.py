@@ -58,13 +58,17 @@ def test_full_supervision(table, delay, ties):
 
 
 @many
-@given(tables(), betas, delays, st.sampled_from(["first", "random"]), st.sampled_from(["self_loops", "complete", "abstention"]))
+@given(
+    tables(),
+    betas,
+    delays,
+    st.sampled_from(["first", "random"]),
+    st.sampled_from(["self_loops", "complete", "abstention"]),
+)
 def test_ucb_nt_by_word(table, beta, delay, ties, word):
     learner = ab.UCBNT(table.experts, cost=table.cost, loss=table.loss, seed=SEED, graph=word, beta=beta, ties=ties)
     game = written_out(learner, table.X, table.y)
-    twin = ucb_nt(
-        game, graph_of(word, game), beta, delay, draws(ties, len(table.X)), supervised=learner.supervised
-    )
+    twin = ucb_nt(game, graph_of(word, game), beta, delay, draws(ties, len(table.X)), supervised=learner.supervised)
     assert_same(learner, table, delay, *twin)
 
 

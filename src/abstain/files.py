@@ -19,7 +19,9 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write the file under a temporary name in the same folder, then rename it: the old one stays until the new is whole."""
+    """Write the file under a temporary name in the same folder, then rename it: the old one stays until the new is
+    whole.
+    """
     target = Path(path)
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
@@ -34,7 +36,7 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mappi
                         np.lib.format.write_array(part, np.ascontiguousarray(array), allow_pickle=False)
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(temporary, target)
+        Path(temporary).replace(target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise

@@ -26,18 +26,19 @@ class Instance:
     _probabilities: Floats
 
     def draw(self, n: int, seed: int | np.random.SeedSequence | None = None) -> tuple[Floats, Floats]:
-        """n independent rounds: X (n, d) for the experts, y (n,)."""
+        """N independent rounds: X (n, d) for the experts, y (n,)."""
         rows = np.random.default_rng(seed).choice(len(self._values), n, p=self._probabilities)
         return np.ascontiguousarray(self._values[rows, :-1]), self._values[rows, -1]
 
 
 # A row: predictions of the experts, margins of their rules, label. A prediction agrees with the label +1 or not.
 def bias_problem(left: float = 0.52, cost: float = 0.9, blue_left: float = 0.8) -> Instance:
-    """Two experts on [0, 1] (figure 3): red (expert 0) is better on the left half, but abstains on the right; blue is expert 1.
+    """Two experts on [0, 1] (figure 3): red (expert 0) is better on the left half, but abstains on the right; blue is
+    expert 1.
 
-    On the left, which has probability ``left``, red never errs and blue errs with probability ``blue_left``; on the right
-    red pays the cost and blue never errs. With the numbers here blue is better (0.416 against 0.432), but UCB-NT on the
-    instance's own graph mostly ends with red: choosing red on the right hides blue's good side.
+    On the left, which has probability ``left``, red never errs and blue errs with probability ``blue_left``; on the
+    right red pays the cost and blue never errs. With the numbers here blue is better (0.416 against 0.432), but
+    UCB-NT on the instance's own graph mostly ends with red: choosing red on the right hides blue's good side.
 
     >>> bias_problem().means
     (0.432, 0.416)
@@ -55,10 +56,10 @@ def bias_problem(left: float = 0.52, cost: float = 0.9, blue_left: float = 0.8) 
 def proposition_1(p: float = 0.99, cost: float = 0.9) -> Instance:
     """The construction behind proposition 1 (appendix C.3): expert 0 is better, expert 1 hides it by abstaining.
 
-    With probability p the input is x~, where both predict with hinge losses ``c - beta`` and ``c - alpha``; else it is x*,
-    where expert 0 has loss 0 and expert 1 abstains; ``alpha = c (1-p) / (2p)`` and ``beta = c (1-p) / 4``. The proof asks
-    for p so close to 1 that the first n inputs are likely all x~, but n depends on alpha and beta, and so on p: whether a
-    run is trapped has to be tried. With the p and cost here most are, with p = 0.9 and c = 0.5 none.
+    With probability p the input is x~, where both predict with hinge losses ``c - beta`` and ``c - alpha``; else it
+    is x*, where expert 0 has loss 0 and expert 1 abstains; ``alpha = c (1-p) / (2p)`` and ``beta = c (1-p) / 4``. The
+    proof asks for p so close to 1 that the first n inputs are likely all x~, but n depends on alpha and beta, and so
+    on p: whether a run is trapped has to be tried. With the p and cost here most are, with p = 0.9 and c = 0.5 none.
 
     >>> proposition_1().means[0] < proposition_1().means[1]
     True

@@ -108,7 +108,9 @@ class Hinge(_Signed):
 
 @dataclass(frozen=True)
 class Multiclass(Loss):
-    """``1[h(x) != y]`` for classes that are integers or strings; if ``classes`` are given, labels must be among them."""
+    """``1[h(x) != y]`` for classes that are integers or strings; if ``classes`` are given, labels must be among
+    them.
+    """
 
     classes: tuple[Any, ...] | None = None
     name = "multiclass"
@@ -160,7 +162,7 @@ class AbsoluteError(_Error):
     name = "absolute"
 
     def __call__(self, predictions: Table, y: Table) -> NDArray[np.float64]:
-        return np.minimum(np.abs(predictions - y[:, np.newaxis]), 1.0)
+        return np.asarray(np.minimum(np.abs(predictions - y[:, np.newaxis]), 1.0))
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,7 @@ class SquaredError(_Error):
     name = "squared"
 
     def __call__(self, predictions: Table, y: Table) -> NDArray[np.float64]:
-        return np.minimum((predictions - y[:, np.newaxis]) ** 2, 1.0)
+        return np.asarray(np.minimum((predictions - y[:, np.newaxis]) ** 2, 1.0))
 
 
 @dataclass(frozen=True)

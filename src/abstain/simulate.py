@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
-from .experts import Advice, ExpertSet
+from .experts import ExpertSet
 from .kernels import graph as graph_kernels
 from .kernels import play
 from .learners.base import Learner
@@ -59,12 +59,12 @@ def simulate(
 ) -> Trace:
     """Play the rows of a table, exactly as that many calls of `decide` and `learn` would.
 
-    X is (T, d), y (T,); labels of rounds that abstain are not used. ``checkpoints`` are the rounds, 1-based, at which the
-    edges of the graph in use are counted. With ``delay=n`` the label of round t is learnt just before round t + n + 1 is
-    decided, the rest at the end. ``progress`` is called now and then with the number of rounds played so far.
+    X is (T, d), y (T,); labels of rounds that abstain are not used. ``checkpoints`` are the rounds, 1-based, at which
+    the edges of the graph in use are counted. With ``delay=n`` the label of round t is learnt just before round t + n
+    + 1 is decided, the rest at the end. ``progress`` is called now and then with the number of rounds played so far.
 
-    After an exception the learner is as before the call. Ctrl-C leaves it after the last whole block of rounds, with the
-    labels of those learnt; a further call goes on from there.
+    After an exception the learner is as before the call. Ctrl-C leaves it after the last whole block of rounds, with
+    the labels of those learnt; a further call goes on from there.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=1000, seed=0)

@@ -23,8 +23,8 @@ def play(
 ) -> tuple[list[int], list[int]]:
     """The protocol: receive x_t, choose, then update: at once if the choice abstains, else when the label comes.
 
-    ``neighbours(t, I)`` is N_t(I), ``update(t, I, N, seen)`` learns from round t. Returns the choices and the numbers of
-    edges of each round's graph.
+    ``neighbours(t, I)`` is N_t(I), ``update(t, I, N, seen)`` learns from round t. Returns the choices and the numbers
+    of edges of each round's graph.
     """
     T, K = game.shape
     chosen, edges, waiting = [], [], {}

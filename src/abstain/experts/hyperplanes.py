@@ -69,8 +69,8 @@ def hyperplanes(
 ) -> Hyperplanes:
     """Hyperplanes through 0 with normals from N(0, I), each with the same rules around 0 (section 5).
 
-    A ring has width sqrt(dim) / n_rings: x lies in ring ``min(floor(n_rings |x| / sqrt(dim)), n_rings - 1)``, and in none
-    beyond sqrt(dim). With ``regions="rings"`` rule a abstains in ring a, with "balls" in the rings up to a, with
+    A ring has width sqrt(dim) / n_rings: x lies in ring ``min(floor(n_rings |x| / sqrt(dim)), n_rings - 1)``, and in
+    none beyond sqrt(dim). With ``regions="rings"`` rule a abstains in ring a, with "balls" in the rings up to a, with
     "accept_rings" everywhere but in ring a. ``always_predict`` adds a last rule that never abstains.
 
     >>> hyperplanes(dim=8, seed=0)

@@ -26,7 +26,7 @@ def complete() -> Complete:
 
 
 def subset() -> Subset:
-    """i -> j where j abstains wherever i does."""
+    """I -> j where j abstains wherever i does."""
     return Subset()
 
 

@@ -30,15 +30,16 @@ class Moment:
     """Q_{i,t-1} of each expert (K,)."""
     beta: float
     disagreements: NDArray[np.int64] | None = None
-    """``[j, i]``: in how many rounds before t rule j abstained and rule i predicted (A, A); only if the graph needs it."""
+    """``[j, i]``: in how many rounds before t rule j abstained and rule i predicted (A, A); only if the graph needs
+    it."""
 
 
 class FeedbackGraph(ABC):
     """A feedback graph, possibly different in every round.
 
     To write your own, define `out_neighbours`, and `observe` if it depends on the past in a way that `Moment` does not
-    show. It may keep any state of its own (it is copied along when a learner is copied or pickled; `save` leaves it out).
-    An edge to an expert whose loss stays hidden updates nothing.
+    show. It may keep any state of its own (it is copied along when a learner is copied or pickled; `save` leaves it
+    out). An edge to an expert whose loss stays hidden updates nothing.
 
     >>> class Newcomers(FeedbackGraph):
     ...     '''Everybody hears of the experts updated fewer than ten times.'''
@@ -57,7 +58,7 @@ class FeedbackGraph(ABC):
     def out_neighbours(self, expert: int, now: Moment) -> Bools:
         """N_t(expert): whether each expert is updated (K,) if ``expert`` is chosen at this moment."""
 
-    def observe(self, now: Moment, expert: int) -> None:
+    def observe(self, now: Moment, expert: int) -> None:  # noqa: B027 (most graphs have nothing to do)
         """Called after ``expert`` was chosen at this moment: the place to learn from the past."""
 
     def n_edges(self, now: Moment) -> int:

@@ -18,7 +18,7 @@ class SelfLoops(FeedbackGraph):
     kernel = kernels.SELF_LOOPS
 
     def out_neighbours(self, expert: int, now: Moment) -> Bools:
-        return np.arange(now.experts.n_experts) == expert
+        return np.asarray(np.arange(now.experts.n_experts) == expert)
 
     def parameters(self) -> dict[str, Any]:
         return {"graph": "self_loops"}
@@ -45,7 +45,7 @@ class Subset(FeedbackGraph):
 
     def out_neighbours(self, expert: int, now: Moment) -> Bools:
         rule_of = now.experts.rule_of
-        return self.relation(now.experts)[rule_of[expert], rule_of]
+        return np.asarray(self.relation(now.experts)[rule_of[expert], rule_of])
 
     def relation(self, experts: ExpertSet) -> Bools:
         if experts.rule_subset is None:
@@ -73,7 +73,7 @@ class Fixed(FeedbackGraph):
         self.edges: Bools = array.astype(np.bool_)
 
     def out_neighbours(self, expert: int, now: Moment) -> Bools:
-        return self.edges[expert].copy()
+        return np.array(self.edges[expert])
 
     def relation(self, experts: ExpertSet) -> Bools:
         if len(self.edges) != experts.n_experts:

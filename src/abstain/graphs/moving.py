@@ -28,8 +28,8 @@ class Abstention(FeedbackGraph):
 class Estimated(FeedbackGraph):
     """UCB-GT's graph (section 4.4): j -> i where j has hardly ever abstained when i predicted.
 
-    The edge is there iff ``phat_{j,i}^{t-1} <= gamma_{i,t-1}``, with ``phat`` the fraction of the rounds before t in which
-    j abstained and i predicted and ``gamma_{i,t-1} = sqrt(2 beta Q_{i,t-1} log t) / ((K-1)(t-1))``.
+    The edge is there iff ``phat_{j,i}^{t-1} <= gamma_{i,t-1}``, with ``phat`` the fraction of the rounds before t in
+    which j abstained and i predicted and ``gamma_{i,t-1} = sqrt(2 beta Q_{i,t-1} log t) / ((K-1)(t-1))``.
     """
 
     kernel = kernels.ESTIMATED

@@ -5,14 +5,13 @@ All indices move every round (the width grows, counts and losses change), but on
 Where cells have many experts, the index of a cell is that of its least E, and the least E last seen is a lower bound of
 it, as losses only grow: only cells whose bound is not above the least index found are looked at again.
 
-Where every cell is one expert, indices are first computed roughly; only those within the error of the least are computed
-in full. Plain UCB, which changes one expert a round, groups them instead (`groups`).
+Where every cell is one expert, indices are first computed roughly; only those within the error of the least are
+computed in full. Plain UCB, which changes one expert a round, groups them instead (`groups`).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,7 @@ def look_roughly(price: float, sums: bool, learnt: Estimates, search: Search) ->
 @part
 def _index_cells(width: float, price: float, sums: bool, learnt: Estimates, search: Search) -> None:
     """The index of each cell with the least E last seen."""
-    least, paid, updates, index = search.least, learnt.paid, learnt.updates, search.index
+    least, paid, updates, index = search.least, learnt.paid, learnt.updates, search.indices
     for c in range(np.uint64(index.size)):
         index[c] = index_of(least[c], paid[c], price, updates[c], width, sums)
 
@@ -67,7 +66,7 @@ def _index_cells(width: float, price: float, sums: bool, learnt: Estimates, sear
 @part
 def _first_least(search: Search) -> int:
     """The first cell with the least index: likely the one to choose."""
-    index = search.index
+    index = search.indices
     best, lowest = 0, index[0]
     for c in range(1, index.size):
         if index[c] < lowest:
@@ -83,14 +82,14 @@ def _least_of_many(
     _index_cells(width, price, sums, learnt, search)
     best = _first_least(search)
     _refresh(best, width, price, sums, places, learnt, search)
-    lowest = search.index[best]
-    for cell in range(search.index.size):
-        if search.index[cell] <= lowest and not search.fresh[cell]:
+    lowest = search.indices[best]
+    for cell in range(search.indices.size):
+        if search.indices[cell] <= lowest and not search.fresh[cell]:
             _refresh(cell, width, price, sums, places, learnt, search)
-        lowest = min(lowest, search.index[cell])
+        lowest = min(lowest, search.indices[cell])
     n_ties = 0
-    for cell in range(search.index.size):
-        if search.index[cell] == lowest:
+    for cell in range(search.indices.size):
+        if search.indices[cell] == lowest:
             n_ties = _collect(cell, width, price, sums, random_ties, n_ties, places, learnt, search)
     return n_ties
 
@@ -100,7 +99,7 @@ def _refresh(
     cell: int, width: float, price: float, sums: bool, places: Layout, learnt: Estimates, search: Search
 ) -> None:
     look_again(cell, price, sums, places, learnt, search)
-    search.index[cell] = index_of(search.least[cell], learnt.paid[cell], price, learnt.updates[cell], width, sums)
+    search.indices[cell] = index_of(search.least[cell], learnt.paid[cell], price, learnt.updates[cell], width, sums)
 
 
 @part
@@ -115,7 +114,7 @@ def _collect(
         losses = learnt.losses[slot]
         if losses > near:
             continue
-        if losses != least and index_of(losses, paid, price, updates, width, sums) != search.index[cell]:
+        if losses != least and index_of(losses, paid, price, updates, width, sums) != search.indices[cell]:
             continue
         search.tied_cell[n_ties] = cell
         search.tied_slot[n_ties] = slot
@@ -132,7 +131,7 @@ def _index_singles(width: float, search: Search) -> float:
     Compilers vectorise a minimum of integers, not of floats; flipping all but the sign bit of the negative ones makes
     the bits of floats order as the floats do.
     """
-    mean, inverse_root, index = search.mean, search.inverse_root, search.index
+    mean, inverse_root, index = search.mean, search.inverse_root, search.indices
     bits, chunk_bits = index.view(np.int64), search.chunk.view(np.int64)
     n_cells = np.uint64(index.size)
     for c in range(n_cells):
@@ -160,8 +159,8 @@ def _least_of_singles(
     for chunk in range(search.chunk.size):
         if search.chunk[chunk] > limit:
             continue
-        for cell in range(chunk * CHUNK, min((chunk + 1) * CHUNK, search.index.size)):
-            if search.index[cell] > limit:
+        for cell in range(chunk * CHUNK, min((chunk + 1) * CHUNK, search.indices.size)):
+            if search.indices[cell] > limit:
                 continue
             index = index_of(learnt.losses[cell], learnt.paid[cell], price, learnt.updates[cell], width, sums)
             if index < lowest:

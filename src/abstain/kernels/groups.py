@@ -20,7 +20,7 @@ class Groups(NamedTuple):
 
     order: Ints  # (K,) experts by count (largest first), sum of losses, number
     first: Ints  # (K + 2,) where each group begins in ``order``; behind the last group: K
-    count: Floats  # (K + 1,) Q of each group
+    counts: Floats  # (K + 1,) Q of each group
     size: Ints  # (1,) the number of groups
 
 
@@ -52,7 +52,7 @@ def _place(expert: int, total: float, low: int, high: int, price: float, learnt:
 @part
 def move(expert: int, old_total: float, price: float, learnt: Estimates, grouped: Groups) -> None:
     """Regroup an expert whose count has just grown by one and whose sum of losses was ``old_total``."""
-    order, first, count = grouped.order, grouped.first, grouped.count
+    order, first, count = grouped.order, grouped.first, grouped.counts
     updates, total = learnt.updates[expert], learnt.losses[expert] + price * learnt.paid[expert]
     g = 0
     while count[g] != updates - 1.0:
@@ -92,16 +92,16 @@ def least_of_groups(
     lowest = np.inf
     for g in range(grouped.size[0]):
         expert = grouped.order[grouped.first[g]]
-        index = index_of(learnt.losses[expert], learnt.paid[expert], price, grouped.count[g], width, sums)
-        search.index[g] = index
+        index = index_of(learnt.losses[expert], learnt.paid[expert], price, grouped.counts[g], width, sums)
+        search.indices[g] = index
         lowest = min(lowest, index)
     n_ties = 0
     for g in range(grouped.size[0]):
         place, behind = grouped.first[g], grouped.first[g + 1]
-        while place < behind and search.index[g] == lowest:
+        while place < behind and search.indices[g] == lowest:
             expert = grouped.order[place]
             losses, paid = learnt.losses[expert], learnt.paid[expert]
-            if index_of(losses, paid, price, grouped.count[g], width, sums) != lowest:
+            if index_of(losses, paid, price, grouped.counts[g], width, sums) != lowest:
                 break
             search.tied_cell[n_ties] = expert
             search.tied_slot[n_ties] = expert

@@ -7,7 +7,7 @@ import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_OPTIONS = {
+_OPTIONS: dict[str, Any] = {
     "cache": True,
     "error_model": "numpy",  # division by zero gives infinities
     # Kernels allocate nothing, so nothing needs reference counts: counting them costs ten times the work itself.

@@ -45,8 +45,8 @@ def rings(X: Floats, n_rings: int, out: NDArray[np.int64]) -> None:
         square = 0.0
         for k in range(n_features):
             square += X[i, k] * X[i, k]
-        radius = math.sqrt(square) / math.sqrt(n_features)
-        out[i] = min(int(math.floor(n_rings * radius)), n_rings - 1) if radius <= 1.0 else n_rings
+        radius, limit = math.sqrt(square), math.sqrt(n_features)
+        out[i] = min(math.floor(n_rings * radius / limit), n_rings - 1) if radius <= limit else n_rings
 
 
 @jit

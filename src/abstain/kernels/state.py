@@ -48,7 +48,7 @@ class Search(NamedTuple):
 
     least: NDArray[Any]  # (G,) the least E of each cell when last looked at, so never more than it is
     fresh: Bools  # (G,) whether it still is the least
-    index: Floats  # (G,) scratch
+    indices: Floats  # (G,) scratch
     mean: Floats  # (G,) of cells with one expert, perhaps only to single precision
     inverse_root: Floats  # (G,) 1 / sqrt(Q), likewise
     chunk: Floats  # scratch: the least index of each chunk of such cells
@@ -104,7 +104,7 @@ def search(places: Layout, n_predictors: int, binary: bool) -> Search:
     return Search(
         least=np.zeros(n_cells, dtype),
         fresh=np.zeros(n_cells, np.bool_),
-        index=np.zeros(n_cells),
+        indices=np.zeros(n_cells),
         mean=np.zeros(n_single),
         inverse_root=np.zeros(n_single),
         chunk=np.zeros(-(-n_single // CHUNK)),

@@ -29,12 +29,13 @@ class Choice(NamedTuple):
 class Learner(ABC):
     """An online learner with the option to abstain.
 
-    Round after round `decide` takes an input and returns a `Decision`. If it abstained, the cost is paid and the learner
-    has learnt what it can. If not, `learn` takes the decision and its label, at once or later, in any order, once.
+    Round after round `decide` takes an input and returns a `Decision`. If it abstained, the cost is paid and the
+    learner has learnt what it can. If not, `learn` takes the decision and its label, at once or later, in any order,
+    once.
 
-    To write your own, define `_choose`, `_commit`, `_absorb` and, for saving, `_arrays` and `_set_arrays`; hold it to the
-    rules by `abstain.checks.check_learner`. `_choose` and `_commit` see the advice only, never the label; the losses come
-    to `_absorb`, in rounds that predicted.
+    To write your own, define `_choose`, `_commit`, `_absorb` and, for saving, `_arrays` and `_set_arrays`; hold it to
+    the rules by `abstain.checks.check_learner`. `_choose` and `_commit` see the advice only, never the label; the
+    losses come to `_absorb`, in rounds that predicted.
     """
 
     supervised: bool = False
@@ -71,10 +72,11 @@ class Learner(ABC):
     def _absorb(self, decision: Decision, losses: NDArray[Any]) -> None:
         """Learn from the losses (P,) of the predictors in the round of a decision."""
 
+    @abstractmethod
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        """All that was learnt, as arrays, in a form that depends only on what happened."""
-        return {}
+        """All that was learnt, as new arrays, in a form that depends only on what happened."""
 
+    @abstractmethod
     def _set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over what `_arrays` returned."""
 

@@ -11,8 +11,8 @@ from .index import IndexLearner
 class FullSupervision(IndexLearner):
     """FS: follow the expert with the least total loss so far, every label being seen.
 
-    It stands outside the protocol (``supervised``): it learns nothing in `decide` and needs `learn` for every round, also
-    for those that abstained.
+    It stands outside the protocol (``supervised``): it learns nothing in `decide` and needs `learn` for every round,
+    also for those that abstained.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)

@@ -112,7 +112,9 @@ class IndexLearner(Learner):
         return advice.abstains if self._used is None else np.ascontiguousarray(advice.abstains[:, self._used])
 
     def moment(self, x: "ArrayLike | Advice") -> Moment:
-        """What the graph is asked with in the coming round, were its input x: `learner.graph.matrix(learner.moment(x))`."""
+        """What the graph is asked with in the coming round, were its input x:
+        `learner.graph.matrix(learner.moment(x))`.
+        """
         return self._moment(self._advise(x)[0])
 
     def _moment(self, advice: Advice) -> Moment:

@@ -30,7 +30,8 @@ def load(
     """The learner that `Learner.save` wrote; it goes on bit for bit.
 
     Experts, costs, losses and graphs that are Python functions or classes cannot be in the file: give them again. The
-    experts are checked by a fingerprint of their kind, pairs and parameters. A learner of your own class needs ``kind``.
+    experts are checked by a fingerprint of their kind, pairs and parameters. A learner of your own class needs
+    ``kind``.
     """
     header, arrays = files.read(path)
     try:

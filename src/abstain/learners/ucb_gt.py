@@ -11,9 +11,9 @@ from .index import IndexLearner
 class UCBGT(IndexLearner):
     """UCB-GT (algorithm 2): UCB-NT on a graph estimated from the abstentions seen so far.
 
-    After choosing j at round t it updates every i with ``phat_{j,i}^{t-1} <= gamma_{i,t-1}``: the fraction of the rounds
-    before t in which j abstained and i predicted is at most ``sqrt(2 beta Q_{i,t-1} log t) / ((K-1)(t-1))``. If j
-    abstains and i predicts, i's loss is hidden and 0 is taken for it, step (*); else its loss is what it is.
+    After choosing j at round t it updates every i with ``phat_{j,i}^{t-1} <= gamma_{i,t-1}``: the fraction of the
+    rounds before t in which j abstained and i predicted is at most ``sqrt(2 beta Q_{i,t-1} log t) / ((K-1)(t-1))``.
+    If j abstains and i predicts, i's loss is hidden and 0 is taken for it, step (*); else its loss is what it is.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)

@@ -1,0 +1,275 @@
+"""The rules every learner obeys, as a function that holds any learner to them: also one of your own.
+
+>>> import abstain as ab
+>>> experts = ab.experts.hyperplanes(dim=2, n_predictors=3, n_rings=4, seed=0)
+>>> check_learner(lambda: ab.UCBGT(experts, cost=0.3, seed=1))
+"""
+
+import copy
+import pickle
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import costs
+from .decision import Decision
+from .errors import AbstainError
+from .learners import Learner, load
+from .simulate import simulate
+from .trace import Trace
+
+Make: TypeAlias = Callable[[], Learner]
+Table: TypeAlias = NDArray[Any]
+
+
+def check_learner(make: Make, X: ArrayLike | None = None, y: ArrayLike | None = None) -> None:
+    """Raise an `AssertionError` that says which rule is broken, if the learners ``make()`` returns break one.
+
+    ``make`` takes nothing and returns a new learner, always with the same arguments (a seed among them, if it draws at
+    random). X and y are rounds to play; unless given, 200 rows uniform in [-1, 1] with labels -1 and +1.
+    """
+    width = make().experts.n_features
+    rng = np.random.default_rng(0)
+    table = rng.uniform(-1.0, 1.0, (200, width or 2)) if X is None else np.array(X, np.float64)
+    labels = rng.choice([-1, 1], len(table)) if y is None else np.array(y)
+    for check in CHECKS:
+        try:
+            check(make, table.copy(), labels.copy())
+        except AssertionError as error:
+            raise AssertionError(f"{check.__doc__} {error}") from error
+
+
+def state_of(learner: Learner) -> dict[str, Any]:
+    """All that decides what a learner will do; without a seed, what it would draw is anybody's guess."""
+    return {
+        "round": learner.round,
+        "pending": learner.pending,
+        "random": None if learner.seed is None else learner._random.bit_generator.state,
+        **learner._arrays(),
+    }
+
+
+def _assert_same_state(first: dict[str, Any], second: dict[str, Any]) -> None:
+    assert first.keys() == second.keys(), "The states have different parts."
+    for name, value in first.items():
+        assert (
+            np.array_equal(value, second[name], equal_nan=True)
+            if isinstance(value, np.ndarray)
+            else (value == second[name])
+        ), f"{name} differs."
+
+
+def _assert_same_trace(first: Trace, second: Trace) -> None:
+    for name in ("expert", "abstained", "loss"):
+        assert np.array_equal(getattr(first, name), getattr(second, name)), f"{name} differs."
+
+
+def play_online(learner: Learner, X: Table, y: Table, delay: int = 0) -> Trace:
+    """`simulate` by single calls of `decide` and `learn`, each label in its turn."""
+    rounds: list[tuple[Decision, Any]] = []
+    loss = np.empty(len(X))
+    for i in range(len(X)):
+        decision = learner.decide(X[i])
+        rounds.append((decision, y[i]))
+        loss[i] = decision.cost
+        if not decision.abstained:
+            of_all = learner.loss(decision.predictions[np.newaxis], learner.loss.labels(y[i : i + 1]))
+            loss[i] = of_all[0, learner.experts.predictor_of[decision.expert]]
+        if i >= delay:
+            _learn(learner, *rounds[i - delay])
+    for decision, label in rounds[max(0, len(X) - delay) :]:
+        _learn(learner, decision, label)
+    none = np.zeros(0, np.int64)
+    expert = np.array([decision.expert for decision, _ in rounds])
+    return Trace(expert, np.array([decision.abstained for decision, _ in rounds]), loss, none, none)
+
+
+def _learn(learner: Learner, decision: Decision, label: Any) -> None:
+    if learner.supervised or not decision.abstained:
+        learner.learn(decision, label)
+
+
+def check_online_equals_simulated(make: Make, X: Table, y: Table) -> None:
+    """Playing round by round gives the same bits as simulating, with and without a delay."""
+    for delay in (0, 1, 13, len(X)):
+        online, simulated = make(), make()
+        first, second = play_online(online, X, y, delay), simulate(simulated, X, y, delay=delay)
+        _assert_same_trace(first, second)
+        _assert_same_state(state_of(online), state_of(simulated))
+
+
+def check_simulate_goes_on(make: Make, X: Table, y: Table) -> None:
+    """Two simulated halves are one whole."""
+    whole, halves = make(), make()
+    middle = len(X) // 2
+    trace = simulate(whole, X, y)
+    first, second = simulate(halves, X[:middle], y[:middle]), simulate(halves, X[middle:], y[middle:])
+    assert np.array_equal(trace.expert, np.concatenate([first.expert, second.expert])), "Choices differ."
+    _assert_same_state(state_of(whole), state_of(halves))
+
+
+def check_hidden_labels(make: Make, X: Table, y: Table) -> None:
+    """The labels of rounds that abstain are never used, unless the learner is supervised."""
+    if make().supervised:
+        return
+    learner, other = make(), make()
+    trace = simulate(learner, X, y)
+    labels = np.unique(y)
+    flipped = np.where(trace.abstained, labels[(np.searchsorted(labels, y) + 1) % len(labels)], y)
+    _assert_same_trace(trace, simulate(other, X, flipped))
+    _assert_same_state(state_of(learner), state_of(other))
+
+
+def check_determinism(make: Make, X: Table, y: Table) -> None:
+    """The same arguments and rounds give the same game."""
+    learner, other = make(), make()
+    _assert_same_trace(simulate(learner, X, y), simulate(other, X, y))
+    _assert_same_state(state_of(learner), state_of(other))
+
+
+def check_clone_and_repr(make: Make, X: Table, y: Table) -> None:
+    """A clone has the arguments and nothing learnt; the representation names the class."""
+    learner = make()
+    fresh = state_of(learner)
+    simulate(learner, X, y)
+    clone = learner.clone()
+    _assert_same_state(state_of(clone), fresh)
+    assert clone.id != learner.id, "The clone has the same id."
+    assert repr(clone) == repr(make()), "The clone's representation differs."
+    assert repr(learner).startswith(type(learner).__name__), f"The representation is {learner!r}."
+    _assert_same_trace(simulate(clone, X, y), simulate(make(), X, y))
+
+
+def check_copies(make: Make, X: Table, y: Table) -> None:
+    """Copies, pickles and saved files go on like the learner itself, and learn its open decisions."""
+    middle = len(X) // 2
+    learner = make()
+    simulate(learner, X[:middle], y[:middle])
+    decision = next((d for d in (learner.decide(x) for x in X[:middle]) if d.round in learner.pending), None)
+    copies = [copy.deepcopy(learner), _reloaded(learner)]
+    try:
+        copies.append(pickle.loads(pickle.dumps(learner)))
+    except (pickle.PicklingError, AttributeError, TypeError):
+        assert not learner.experts.portable, "The learner cannot be pickled."
+    if decision is not None:
+        learner.learn(decision, y[0])
+    trace = simulate(learner, X[middle:], y[middle:])
+    for twin in copies:
+        if decision is not None:
+            twin.learn(Decision.from_json(decision.to_json()), y[0])
+        _assert_same_trace(trace, simulate(twin, X[middle:], y[middle:]))
+        _assert_same_state(state_of(learner), state_of(twin))
+
+
+def _reloaded(learner: Learner) -> Learner:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "learner.abstain"
+        learner.save(path)
+        again: dict[str, Any] = {"kind": type(learner)}
+        if not learner.experts.portable:
+            again["experts"] = learner.experts
+        if isinstance(learner.cost, costs.OfInput):
+            again["cost"] = learner.cost
+        if learner.loss.spec() is None:
+            again["loss"] = learner.loss
+        return load(path, **again)
+
+
+def check_peek(make: Make, X: Table, y: Table) -> None:
+    """Peeking tells the next decision and changes nothing."""
+    learner = make()
+    simulate(learner, X, y)
+    before = state_of(learner)
+    peeked = learner.peek(X[0])
+    _assert_same_state(before, state_of(learner))
+    assert peeked == learner.decide(X[0]), "The decision differs from the peek."
+
+
+def check_late_labels(make: Make, X: Table, y: Table) -> None:
+    """Labels may come in any order, each once; pending says which are open; forgetting drops one."""
+    learner = make()
+    decisions = [(learner.decide(x), label) for x, label in zip(X, y, strict=True)]
+    is_open = [(d, label) for d, label in decisions if learner.supervised or not d.abstained]
+    assert learner.pending == tuple(d.round for d, _ in is_open), "pending is wrong."
+    for k, (decision, label) in enumerate(reversed(is_open)):
+        if k == 0:
+            learner.forget(decision)
+        else:
+            learner.learn(decision, label)
+        _must_fail(learner, partial(learner.learn, decision, label), "learning a decision twice")
+    assert learner.pending == (), "pending is not empty."
+
+
+def check_bad_input(make: Make, X: Table, y: Table) -> None:
+    """Bad input is a ValueError that changes nothing."""
+    learner, stranger = make(), make()
+    simulate(learner, X, y)
+    wrong = X[0].copy()
+    wrong[0] = np.nan
+    _must_fail(learner, lambda: learner.decide(wrong), "NaN in x")
+    _must_fail(learner, lambda: learner.decide(X[:2]), "a table for x")
+    _must_fail(learner, lambda: simulate(learner, X[:0], y[:0]), "an empty table")
+    _must_fail(learner, lambda: simulate(learner, X, y[:-1]), "too few labels")
+    _must_fail(
+        learner, lambda: simulate(learner, np.where(np.arange(len(X))[:, None] < len(X) - 1, X, np.inf), y), "inf"
+    )
+    _must_fail(learner, lambda: simulate(learner, X, y, delay=-1), "a negative delay")
+    _must_fail(learner, lambda: simulate(learner, X, y, checkpoints=[0]), "a checkpoint 0")
+    if learner.experts.n_features is not None:
+        _must_fail(learner, lambda: learner.decide(np.append(X[0], 0.0)), "a feature too many")
+        _must_fail(learner, lambda: simulate(learner, np.column_stack([X, y]), y), "a column too many")
+    foreign = [stranger.decide(x) for x in X]
+    _must_fail(learner, lambda: learner.learn(foreign[0], y[0]), "a decision of another learner")
+    if not stranger.supervised:
+        for decision in foreign:
+            if decision.abstained:
+                _must_fail(stranger, partial(stranger.learn, decision, y[0]), "the label of an abstained round")
+
+
+def _must_fail(learner: Learner, action: Callable[[], Any], what: str) -> None:
+    before = state_of(learner)
+    try:
+        action()
+    except AbstainError:
+        _assert_same_state(before, state_of(learner))
+        return
+    raise AssertionError(f"Nothing was raised for {what}.")
+
+
+def check_no_aliasing(make: Make, X: Table, y: Table) -> None:
+    """Inputs are not changed, and changing them later changes nothing; decisions cannot be written to."""
+    learner, other = make(), make()
+    kept_X, kept_y = X.copy(), y.copy()
+    trace = simulate(learner, X, y)
+    assert np.array_equal(X, kept_X), "X was changed."
+    assert np.array_equal(y, kept_y), "y was changed."
+    x = X[0].copy()
+    decisions = []
+    for row, label in zip(X, y, strict=True):
+        x[:] = row
+        decision = other.decide(x)
+        decisions.append(decision)
+        x[:] = 0.0
+        _learn(other, decision, label)
+    assert np.array_equal(trace.expert, [d.expert for d in decisions]), "A later change of x changed the game."
+    for array in (decisions[0].predictions, decisions[0].abstains, decisions[0].neighbours):
+        assert not array.flags.writeable, "A decision can be written to."
+
+
+CHECKS: tuple[Callable[[Make, Table, Table], None], ...] = (
+    check_online_equals_simulated,
+    check_simulate_goes_on,
+    check_hidden_labels,
+    check_determinism,
+    check_clone_and_repr,
+    check_copies,
+    check_peek,
+    check_late_labels,
+    check_bad_input,
+    check_no_aliasing,
+)
