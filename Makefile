@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Compiled kernels are cached by a hash of their sources: the compiler's own cache does not see a change in a callee.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/$(VENV)/numba/$(shell cat src/abstain/kernels/*.py | cksum | cut -d' ' -f1)
 
-.PHONY: demo test test-long bench lint docs clean
+.PHONY: demo test test-long test-bounds bench lint docs clean
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -20,6 +20,11 @@ test: $(VENV)/ready
 
 test-long: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 -m long tests
+
+# The kernels once more, every index checked.
+test-bounds: $(VENV)/ready
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(NUMBA_CACHE_DIR)-checked \
+	$(BIN)/python -m pytest -n 2 -q tests/test_equal_reference.py tests/conformance
 
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks

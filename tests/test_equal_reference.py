@@ -11,7 +11,7 @@ from .instances import betas, delays, tables
 from .reference.algorithms import full_supervision, graph_of, ucb_gt, ucb_nt
 from .reference.game import written_out
 
-many = settings(max_examples=1000, deadline=None)
+many = settings(max_examples=1000)
 SEED = 7
 
 

@@ -1,8 +1,9 @@
 """One file of named arrays and a JSON header: versioned, checked, written in one piece, never pickled."""
 
+import io
 import json
 import os
-import tempfile
+import uuid
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,6 @@ from .errors import FileError
 
 FORMAT = "abstain-learner"
 VERSION = 1
-_DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -23,29 +23,34 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mappi
     whole.
     """
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
-        with os.fdopen(handle, "wb") as stream:
-            with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        with temporary.open("xb") as stream:
+            with zipfile.ZipFile(stream, "w") as archive:
                 text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1)
-                archive.writestr(zipfile.ZipInfo("header.json", _DATE), text)
+                archive.writestr(_entry("header.json"), text)
                 for name, array in arrays.items():
-                    entry = zipfile.ZipInfo(f"{name}.npy", _DATE)
-                    entry.compress_type = zipfile.ZIP_DEFLATED
-                    with archive.open(entry, "w", force_zip64=True) as part:
+                    with archive.open(_entry(f"{name}.npy"), "w", force_zip64=True) as part:
                         np.lib.format.write_array(part, np.ascontiguousarray(array), allow_pickle=False)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).replace(target)
+        temporary.replace(target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and the arrays of a file, or a `FileError` that says what is wrong with it."""
+    data = Path(path).read_bytes()
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
             broken = archive.testzip()
             if broken is not None:
                 raise FileError(f"{path}: damaged: {broken} does not match its checksum")
@@ -61,10 +66,6 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArra
                         arrays[name.removesuffix(".npy")] = np.lib.format.read_array(part, allow_pickle=False)
     except FileError:
         raise
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, NotImplementedError, RuntimeError) as error:
+    except Exception as error:  # whatever bytes that are no such file make the readers raise
         raise FileError(f"{path}: damaged, or not a saved learner ({error})") from None
-    except Exception as error:  # zlib.error has no public base of its own
-        if isinstance(error, OSError):
-            raise
-        raise FileError(f"{path}: damaged ({error})") from None
     return header, arrays

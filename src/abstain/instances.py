@@ -59,7 +59,8 @@ def proposition_1(p: float = 0.99, cost: float = 0.9) -> Instance:
     With probability p the input is x~, where both predict with hinge losses ``c - beta`` and ``c - alpha``; else it
     is x*, where expert 0 has loss 0 and expert 1 abstains; ``alpha = c (1-p) / (2p)`` and ``beta = c (1-p) / 4``. The
     proof asks for p so close to 1 that the first n inputs are likely all x~, but n depends on alpha and beta, and so
-    on p: whether a run is trapped has to be tried. With the p and cost here most are, with p = 0.9 and c = 0.5 none.
+    on p: whether a run is trapped has to be tried. Of 200 runs of 100,000 rounds on the instance's own graph, more than
+    half follow expert 1 for over 90 % of their second half with the p and cost here, hardly any with p = 0.9, c = 0.5.
 
     >>> proposition_1().means[0] < proposition_1().means[1]
     True

@@ -22,9 +22,10 @@ class AxisPlanes(ExpertSet):
         self.offsets, self.thresholds = offsets, thresholds
         self._feature = np.repeat(np.arange(dim), len(offsets))
         self._offset = np.tile(offsets, dim)
-        # Rounded once, here: then intervals that lie in each other by these ends do so for every input.
-        self._low = (self._offset[:, np.newaxis] - thresholds).ravel()
-        self._high = (self._offset[:, np.newaxis] + thresholds).ravel()
+        # Rounded once, here, so that ends meant to be equal are: then intervals that lie in each other by these ends do
+        # so for every input.
+        self._low = np.round(self._offset[:, np.newaxis] - thresholds, 12).ravel()
+        self._high = np.round(self._offset[:, np.newaxis] + thresholds, 12).ravel()
 
     def advise(self, X: Floats) -> Advice:
         coordinate = X[:, self._feature]

@@ -18,6 +18,10 @@ from ..tables import as_row
 Seed: TypeAlias = int | np.random.SeedSequence | None
 
 
+def _is_count(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0
+
+
 class Choice(NamedTuple):
     """Whom to follow in a round."""
 
@@ -49,8 +53,8 @@ class Learner(ABC):
         self.experts = experts
         self.cost = costs.get(cost)
         self.loss = losses.get(loss)
-        if not (seed is None or isinstance(seed, (int, np.integer, np.random.SeedSequence))) or isinstance(seed, bool):
-            raise InputError(f"seed: expected an integer, a SeedSequence or None, got {seed!r}")
+        if not (seed is None or isinstance(seed, np.random.SeedSequence) or _is_count(seed)):
+            raise InputError(f"seed: expected an integer that is not negative, a SeedSequence or None, got {seed!r}")
         self.seed = seed
         self.round = 0
         """The number of decisions made."""
@@ -147,6 +151,13 @@ class Learner(ABC):
             if decision.abstained and not self.supervised:
                 raise DecisionError(f"decision: round {decision.round} abstained, so its label stays hidden")
             raise DecisionError(f"decision: round {decision.round} is not open: it was learnt or forgotten before")
+        fits = decision.predictions.shape == (self.experts.n_predictors,)
+        if not (fits and len(decision.abstains) == self.experts.n_rules and self._fits(decision)):
+            raise DecisionError(f"decision: round {decision.round} does not fit these experts: it was changed")
+
+    def _fits(self, decision: Decision) -> bool:
+        """Whether a decision's expert and neighbours can be this learner's."""
+        return 0 <= decision.expert < self.experts.n_experts
 
     def learn(self, decision: Decision, y: Any) -> None:
         """Learn the label of an open decision."""

@@ -164,6 +164,9 @@ class IndexLearner(Learner):
         self._game.abstains[:] = decision.abstains if self._used is None else decision.abstains[self._used]
         self._game.mask[:] = decision.neighbours
 
+    def _fits(self, decision: Decision) -> bool:
+        return super()._fits(decision) and decision.neighbours.shape == self._game.mask.shape
+
     def _absorb(self, decision: Decision, losses: NDArray[Any]) -> None:
         self._put_at_hand(decision)
         self._game.search.row[:] = losses

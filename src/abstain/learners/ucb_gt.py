@@ -22,8 +22,8 @@ class UCBGT(IndexLearner):
     40000
     >>> decision = learner.decide(X[0])
     >>> learner.learn(decision, y[0])
-    >>> learner.counts.min()
-    np.int64(1)
+    >>> int(learner.counts.min())
+    1
     """
 
     options = ("beta", "ties")

@@ -1,0 +1,24 @@
+"""Writes the fixtures of the file format's current version; run once a version, and keep what older ones wrote."""
+
+import json
+from pathlib import Path
+
+import abstain as ab
+from abstain.files import VERSION
+
+FOLDER = Path(__file__).parent
+LEARNERS = {"ucb": ab.UCB, "ucb_nt": ab.UCBNT, "ucb_gt": ab.UCBGT, "fs": ab.FullSupervision}
+
+for name, kind in LEARNERS.items():
+    X, y = ab.datasets.load("synthetic", n=400, seed=1)
+    learner = kind(ab.experts.hyperplanes(2, 4, 5, seed=3), cost=0.3, seed=2, ties="random")
+    ab.simulate(learner, X[:190], y[:190])
+    decisions = [learner.decide(x) for x in X[190:200]]
+    learner.save(FOLDER / f"{name}-v{VERSION}.abstain")
+    state = {"round": learner.round, "pending": learner.pending}
+    decision = next(d for d in decisions if d.round in learner.pending)
+    learner.learn(decision, 1)
+    trace = ab.simulate(learner, X[200:], y[200:])
+    after = {"expert": trace.expert.tolist(), "counts": learner.counts.tolist(), "means": learner.means.tolist()}
+    text = json.dumps({**state, "decision": json.loads(decision.to_json()), **after})
+    (FOLDER / f"{name}-v{VERSION}.json").write_text(text + "\n")

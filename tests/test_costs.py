@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+
+from abstain import costs
+from abstain.errors import InputError
+
+
+def test_kinds():
+    X = np.array([[0.1], [0.4]])
+    assert costs.get(0.3).constant
+    np.testing.assert_array_equal(costs.get(0.3).of(X, 5, 2), [0.3, 0.3])
+    np.testing.assert_array_equal(costs.get([0.1, 0.2, 0.3]).of(X, 2, 2), [0.2, 0.3])
+    np.testing.assert_array_equal(costs.get(lambda X: X[:, 0]).of(X, 1, 2), [0.1, 0.4])
+
+
+@pytest.mark.parametrize("cost", [-0.1, 1.1, np.nan, [0.2, 2.0], "much", None, [], [[0.1]]])
+def test_wrong_costs(cost):
+    with pytest.raises(InputError, match="^cost: expected"):
+        costs.get(cost)
+
+
+def test_wrong_values_of_a_function():
+    X = np.zeros((2, 1))
+    for function in (lambda X: X[:, 0] - 1, lambda X: np.zeros(3), lambda X: 0.1):
+        with pytest.raises(InputError, match="^cost: expected"):
+            costs.get(function).of(X, 1, 2)
+    with pytest.raises(InputError, match="needs x"):
+        costs.get(lambda X: X[:, 0]).of(None, 1, 1)
+
+
+def test_rounds_beyond_the_last():
+    with pytest.raises(InputError, match="round 4"):
+        costs.get([0.1, 0.2, 0.3]).of(None, 3, 2)
+
+
+def test_values_are_copied():
+    values = np.array([0.1, 0.2])
+    cost = costs.get(values)
+    values[0] = 0.9
+    np.testing.assert_array_equal(cost.of(None, 1, 2), [0.1, 0.2])

@@ -1,0 +1,173 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import abstain as ab
+from abstain.errors import InputError
+
+
+def test_rings():
+    experts = ab.experts.hyperplanes(4, 3, 20, seed=0)
+    radii = np.array([0.0, 0.05, 0.0999, 0.1, 1.0, 1.95, 1.9999, 2.0, 2.0001])
+    X = np.zeros((len(radii), 4))
+    X[:, 1] = radii
+    abstains = experts.advise(X).abstains
+    expected = np.array([0, 0, 0, 1, 10, 19, 19, 19, -1])
+    np.testing.assert_array_equal(abstains, expected[:, None] == np.arange(20))
+    np.testing.assert_array_equal(experts.rule_subset, np.eye(20, dtype=bool))
+
+
+def test_numbering_is_predictor_major():
+    experts = ab.experts.hyperplanes(2, 3, 4, seed=0)
+    assert (experts.n_experts, experts.n_predictors, experts.n_rules) == (12, 3, 4)
+    np.testing.assert_array_equal(experts.predictor_of * 4 + experts.rule_of, np.arange(12))
+
+
+def test_other_regions():
+    x = np.array([[0.0, 0.45]])  # ring 1 of 4: width sqrt(2) / 4 = 0.354
+    balls = ab.experts.hyperplanes(2, 1, 4, regions="balls", seed=0)
+    accept = ab.experts.hyperplanes(2, 1, 4, regions="accept_rings", always_predict=True, seed=0)
+    np.testing.assert_array_equal(balls.advise(x).abstains, [[False, True, True, True]])
+    np.testing.assert_array_equal(accept.advise(x).abstains, [[True, False, True, True, False]])
+    np.testing.assert_array_equal(balls.rule_subset, np.tri(4, dtype=bool).T)
+    assert accept.rule_subset[4].all()  # who never abstains is a subset of everybody
+    assert accept.rule_subset[:4, 4].sum() == 0
+
+
+def test_hyperplanes_through_zero():
+    experts = ab.experts.hyperplanes(5, 7, seed=3)
+    X = np.random.default_rng(0).uniform(-1, 1, (50, 5))
+    np.testing.assert_allclose(experts.advise(X).predictions, X @ experts.normals.T)
+    assert experts.normals.shape == (7, 5)
+    np.testing.assert_array_equal(experts.normals, np.random.default_rng(3).standard_normal((7, 5)))
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 30), st.integers(1, 9), st.integers(1, 40))
+def test_a_row_has_the_same_bits_alone_and_in_a_table(d, P, n):
+    experts = ab.experts.hyperplanes(d, P, 6, seed=0)
+    X = np.random.default_rng(n).normal(size=(n, d))
+    table = experts.advise(X)
+    for i in range(n):
+        row = experts.advise(np.ascontiguousarray(X[i : i + 1]))
+        np.testing.assert_array_equal(row.predictions[0], table.predictions[i])
+        np.testing.assert_array_equal(row.abstains[0], table.abstains[i])
+
+
+def test_axis_planes():
+    experts = ab.experts.axis_planes(3, 9, [0.0, 0.25])
+    assert (experts.n_predictors, experts.n_rules, experts.n_experts) == (9, 18, 18)
+    x = np.array([[0.2, -0.5, 0.9]])
+    advice = experts.advise(x)
+    offsets = np.array([-0.5, 0.0, 0.5])
+    np.testing.assert_allclose(advice.predictions[0], (x.T - offsets).ravel())
+    np.testing.assert_array_equal(
+        advice.abstains[0].reshape(9, 2), np.abs(advice.predictions[0])[:, None] <= np.array([0.0, 0.25])
+    )
+    assert ab.experts.axis_planes(7).n_predictors == 98  # floor(100 / 7) a feature
+
+
+def test_thresholds():
+    experts = ab.experts.thresholds(2, [0.1, 0.5])
+    advice = experts.advise(np.array([[0.1, -0.6]]))
+    np.testing.assert_array_equal(advice.abstains, [[True, True, False, False]])
+    np.testing.assert_array_equal(experts.predictor_of, [0, 0, 1, 1])
+    np.testing.assert_array_equal(experts.rule_subset, np.kron(np.eye(2), [[1, 1], [0, 1]]).astype(bool))
+
+
+SETS = {
+    "rings": ab.experts.hyperplanes(3, 2, 5, seed=0),
+    "balls": ab.experts.hyperplanes(3, 2, 5, regions="balls", always_predict=True, seed=0),
+    "accept": ab.experts.hyperplanes(3, 2, 5, regions="accept_rings", seed=0),
+    "axis": ab.experts.axis_planes(3, 12, [0.0, 0.1, 0.3, 0.5]),
+    "thresholds": ab.experts.thresholds(3, [-1.0, 0.0, 0.2, 0.2, 0.6]),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_subset_relation_is_exact(name):
+    """It holds on every input, boundaries included, and wherever it does not hold an input shows it."""
+    experts = SETS[name]
+    rng = np.random.default_rng(0)
+    grid = np.concatenate([np.linspace(-1, 1, 41), rng.uniform(-2, 2, 200), [0.0, 0.2, -0.2, 0.6, 1.7320508075688772]])
+    X = np.concatenate([rng.choice(grid, (20_000, 3)), grid[:, None] * [1.0, 0, 0]])
+    abstains = experts.advise(X).abstains
+    shown = ~np.einsum("ni,nj->ij", abstains.astype(np.float32), (~abstains).astype(np.float32)).astype(bool)
+    np.testing.assert_array_equal(shown, experts.rule_subset)
+
+
+def test_columns_and_pairs():
+    x = np.array([[1.0, -1.0, 0.0, 0.1]])
+    aligned = ab.experts.from_columns(2, 2, "aligned")
+    assert aligned.n_experts == 2
+    assert aligned.rule_subset is None
+    np.testing.assert_array_equal(aligned.advise(x).abstains, [[True, False]])
+    pairs = ab.experts.from_columns(2, 2, np.array([[1, 0], [0, 0], [1, 1]]))
+    np.testing.assert_array_equal(pairs.predictor_of, [1, 0, 1])
+
+
+def test_functions():
+    def h(x):
+        return x[0]
+
+    def r(x):
+        return x[1]
+
+    experts = ab.experts.from_functions([(h, r), (lambda x: -x[0], r)])
+    assert (experts.n_predictors, experts.n_rules, experts.n_experts) == (2, 1, 2)
+    advice = experts.advise(np.array([[2.0, 0.0], [3.0, 1.0]]))
+    np.testing.assert_array_equal(advice.predictions, [[2, -2], [3, -3]])
+    np.testing.assert_array_equal(advice.abstains, [[True], [False]])
+
+
+def test_functions_that_name_classes():
+    experts = ab.experts.from_functions([(lambda x: "cat", lambda x: 1.0), (lambda x: "dog", lambda x: 1.0)])
+    learner = ab.UCB(experts, cost=0.2, loss=ab.losses.multiclass(["cat", "dog"]))
+    decision = learner.decide([0.0])
+    assert decision.prediction == "cat"
+    learner.learn(ab.Decision.from_json(decision.to_json()), "dog")
+    assert learner.means[0] == 1.0
+    trace = ab.simulate(learner, np.zeros((10, 1)), ["dog"] * 10)
+    np.testing.assert_array_equal(trace.loss, trace.expert == 0)
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: ab.experts.hyperplanes(0), "at least one dimension"),
+        (lambda: ab.experts.hyperplanes(2, 0), "at least one dimension"),
+        (lambda: ab.experts.hyperplanes(2, 3, 0), "n_rings"),
+        (lambda: ab.experts.hyperplanes(2, regions="cubes"), "regions"),
+        (lambda: ab.experts.axis_planes(5, 4), "n_predictors"),
+        (lambda: ab.experts.axis_planes(2, thresholds=[np.nan]), "thresholds"),
+        (lambda: ab.experts.thresholds(0, [0.1]), "n_models"),
+        (lambda: ab.experts.thresholds(2, []), "thresholds"),
+        (lambda: ab.experts.from_columns(0, 1), "at least one"),
+        (lambda: ab.experts.from_columns(2, 3, "aligned"), "aligned"),
+        (lambda: ab.experts.from_columns(2, 3, "both"), "pairs"),
+        (lambda: ab.experts.from_columns(2, 3, [(2, 0)]), "pairs"),
+        (lambda: ab.experts.from_columns(2, 3, np.zeros((0, 2), int)), "pairs"),
+        (lambda: ab.experts.from_columns(2, 2, rule_subset=np.eye(3, dtype=bool)), "rule_subset"),
+        (lambda: ab.experts.from_columns(2, 2, rule_subset=np.zeros((2, 2), bool)), "diagonal"),
+        (lambda: ab.experts.from_functions([]), "at least one"),
+        (lambda: ab.experts.from_functions([(1, 2)]), "functions"),
+        (lambda: ab.experts.Advice(np.zeros((1, 2)), np.zeros((2, 2), bool)), "advice"),
+    ],
+)
+def test_bad_input(make, match):
+    with pytest.raises(InputError, match=match):
+        make()
+
+
+@pytest.mark.parametrize("function", [lambda x: np.nan, lambda x: "much", lambda x: None])
+def test_bad_functions(function):
+    experts = ab.experts.from_functions([(lambda x: 1.0, function)])
+    with pytest.raises(InputError, match="^rules: expected"):
+        ab.UCB(experts, cost=0.1).decide([0.0])
+
+
+def test_fingerprints():
+    first, second = ab.experts.hyperplanes(3, seed=0), ab.experts.hyperplanes(3, seed=1)
+    assert first.fingerprint != second.fingerprint
+    assert first.fingerprint == ab.experts.hyperplanes(3, seed=0).fingerprint
