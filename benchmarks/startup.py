@@ -55,12 +55,12 @@ def run() -> None:
         warm = min(child(FIRST_USE, cache) for _ in range(3))
     show(
         "Starting",
-        ["", "in this run, s", "/ import numba", "target"],
+        ["", "in this run, s", "/ import numba", "at most", ""],
         [
-            ["import numba", number(times["numba"]), "1", ""],
-            ["import abstain", number(times["abstain"]), number(ratio), at_most(ratio, TARGET)],
-            ["functions it compiles", f"{compiled:.0f}", "", at_most(compiled, 0.0)],
-            ["first simulate ever", number(cold), number(cold / times["numba"]), ""],
-            ["... of the next process", number(warm), number(warm / times["numba"]), ""],
+            ["import numba", number(times["numba"]), "1", "", ""],
+            ["import abstain", number(times["abstain"]), number(ratio), f"{TARGET:g}", at_most(ratio, TARGET)],
+            ["functions it compiles", f"{compiled:.0f}", "", "0", at_most(compiled, 0.0)],
+            ["first simulate ever", number(cold), number(cold / times["numba"]), "", ""],
+            ["... of the next process", number(warm), number(warm / times["numba"]), "", ""],
         ],
     )

@@ -1,9 +1,13 @@
 """How results are printed."""
 
+import math
+
 from rich.console import Console
 from rich.table import Table
 
 console = Console()
+
+MET, MISSED = "[green]met[/]", "[bold red]MISSED[/]"
 
 
 def show(title: str, columns: list[str], rows: list[list[str]]) -> None:
@@ -24,16 +28,11 @@ def number(value: float) -> str:
     return f"{value:.1f}" if value >= 10.0 else f"{value:.2f}" if value >= 1.0 else f"{value:.3f}"
 
 
-def at_most(value: float, target: float, goal: float | None = None) -> str:
+def at_most(value: float, target: float, goal: float = -math.inf) -> str:
     """Whether a target that is an upper limit was met; ``goal`` is a harder one."""
-    text = f"<= {target:g}"
-    if value > target:
-        return f"{text}: [bold red]MISSED[/]"
-    return (
-        f"{text}: [green]met, goal {goal:g} too[/]" if goal is not None and value <= goal else f"{text}: [green]met[/]"
-    )
+    return MISSED if value > target else "[green]goal met[/]" if value <= goal else MET
 
 
 def at_least(value: float, target: float) -> str:
     """Whether a target that is a lower limit was met."""
-    return f">= {target:,g}: " + ("[green]met[/]" if value >= target else "[bold red]MISSED[/]")
+    return MET if value >= target else MISSED

@@ -54,7 +54,7 @@ class Listener(event.Listener):
 event.register("numba:compile", Listener())
 import abstain
 assert not compiled, compiled
-heavy = {"polars", "matplotlib", "pandas", "sklearn", "scipy", "typer", "rich", "river"} & set(sys.modules)
+heavy = {"polars", "matplotlib", "pandas", "sklearn", "typer", "rich", "river"} & set(sys.modules)
 assert not heavy, heavy
 """
 

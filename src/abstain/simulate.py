@@ -99,7 +99,7 @@ def _play_compiled(
 ) -> None:
     """Play in compiled blocks."""
     game = learner._game
-    late = play.no_late(delay, game)
+    late = play.no_late(delay, game) if delay > 0 else None
     first_round = learner.round + 1
     try:
         for rows in blocks(len(X), learner.experts):
@@ -117,8 +117,9 @@ def _play_compiled(
             if progress is not None:
                 progress(rows.stop)
     finally:
-        for t in range(max(first_round, learner.round - delay + 1), learner.round + 1):
-            play.learn_late(t % delay, late, game)
+        if late is not None:
+            for t in range(max(first_round, learner.round - delay + 1), learner.round + 1):
+                play.learn_late(t % delay, late, game)
 
 
 def _play_rounds(learner: Learner, X: Floats, y: NDArray[Any], delay: int, progress: Any, trace: Trace) -> None:

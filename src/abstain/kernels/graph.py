@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .jit import jit, part
-from .state import HISTORY_BITS, Bools, Disagreements, Estimates, Layout
+from .state import HISTORY_BITS, Bools, Disagreements, Game
 
 SELF_LOOPS, COMPLETE, RELATION, ABSTENTION, ESTIMATED, GIVEN = range(6)
 """The kinds of graph: RELATION is a fixed matrix between cells, ESTIMATED is UCB-GT's, GIVEN comes from outside."""
@@ -61,9 +61,9 @@ def count(rule: int, t: int, seen: Disagreements) -> None:
 
 
 @part
-def record(t: int, abstains: Bools, seen: Disagreements) -> None:
+def record(t: int, game: Game) -> None:
     """Add round t's abstentions to the history; a word about to be overwritten is first absorbed by all rows."""
-    history = seen.history
+    abstains, seen, history = game.abstains, game.seen, game.seen.history
     word, bit = (t - 1) // HISTORY_BITS, (t - 1) % HISTORY_BITS
     place = word % history.shape[0]
     if bit == 0:
@@ -80,54 +80,57 @@ def record(t: int, abstains: Bools, seen: Disagreements) -> None:
 
 
 @part
-def _estimated(t: int, beta: float, places: Layout, learnt: Estimates, seen: Disagreements, mask: Bools) -> None:
+def _estimated(t: int, game: Game, mask: Bools) -> None:
     """phat_{j,i}^{t-1} <= gamma_{i,t-1} for the rule j of ``seen.row``: both sides times (K-1)(t-1), squared."""
-    row, updates = seen.row, learnt.updates
-    others, scale = places.expert.size - 1.0, 2.0 * beta * math.log(t)
+    row, updates = game.seen.row, game.learnt.updates
+    others, scale = game.places.expert.size - 1.0, 2.0 * game.how.beta * math.log(t)
     for i in range(np.uint64(mask.size)):
         left = others * row[i]
         mask[i] = left * left <= scale * updates[i]
 
 
 @part
-def neighbours(
-    kind: int, t: int, beta: float, cell: int, abstains: Bools, relation: Bools,
-    places: Layout, learnt: Estimates, seen: Disagreements, mask: Bools,
-) -> None:  # fmt: skip
+def neighbours(t: int, cell: int, game: Game, mask: Bools) -> None:
     """Mark in ``mask`` the cells of N_t(I_t) for a choice in ``cell``; self-loops have no mask (`learn.learn`)."""
-    if kind == SELF_LOOPS:
-        return
-    if kind == COMPLETE or (kind == ABSTENTION and not abstains[places.rule[cell]]):
+    kind, abstains, rule = game.how.kind, game.abstains, game.places.rule
+    if kind == COMPLETE or (kind == ABSTENTION and not abstains[rule[cell]]):
         for c in range(mask.size):
             mask[c] = True
     elif kind == RELATION:
         for c in range(mask.size):
-            mask[c] = relation[cell, c]
+            mask[c] = game.relation[cell, c]
     elif kind == ABSTENTION:
         for c in range(mask.size):
-            mask[c] = abstains[places.rule[c]]
-    else:
-        count(cell, t, seen)
-        _estimated(t, beta, places, learnt, seen, mask)
+            mask[c] = abstains[rule[c]]
+    elif kind == ESTIMATED:
+        count(cell, t, game.seen)
+        _estimated(t, game, mask)
 
 
 @jit
-def n_edges(
-    kind: int, t: int, beta: float, abstains: Bools, relation: Bools,
-    places: Layout, learnt: Estimates, seen: Disagreements, mask: Bools,
-) -> int:  # fmt: skip
+def n_edges(t: int, game: Game) -> int:
     """The number of edges between experts of the graph in use at round t."""
-    n_experts = places.expert.size
-    if kind == SELF_LOOPS:
+    start, mask = game.places.start, game.scratch
+    n_experts = game.places.expert.size
+    if game.how.kind == SELF_LOOPS:
         return n_experts
-    if kind == COMPLETE:
+    if game.how.kind == COMPLETE:
         return n_experts * n_experts
     total = 0
     for cell in range(mask.size):
-        neighbours(kind, t, beta, cell, abstains, relation, places, learnt, seen, mask)
+        neighbours(t, cell, game, mask)
         reached = 0
         for c in range(mask.size):
             if mask[c]:
-                reached += places.start[c + 1] - places.start[c]
-        total += reached * (places.start[cell + 1] - places.start[cell])
+                reached += start[c + 1] - start[c]
+        total += reached * (start[cell + 1] - start[cell])
     return total
+
+
+@jit
+def count_all(t: int, counts: Any, game: Game) -> None:
+    """How often, in the rounds before t, each rule abstained where each other predicted (A, A)."""
+    for rule in range(counts.shape[0]):
+        count(rule, t, game.seen)
+        for i in range(counts.shape[1]):
+            counts[rule, i] = game.seen.row[i]

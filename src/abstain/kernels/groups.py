@@ -6,22 +6,11 @@ count first, so that the usual move, the least expert of one group to the group 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .index import index_of
 from .jit import part
-from .state import Estimates, Floats, Ints, Search
-
-
-class Groups(NamedTuple):
-    """Derived from the estimates: never saved."""
-
-    order: Ints  # (K,) experts by count (largest first), sum of losses, number
-    first: Ints  # (K + 2,) where each group begins in ``order``; behind the last group: K
-    counts: Floats  # (K + 1,) Q of each group
-    size: Ints  # (1,) the number of groups
+from .state import Estimates, Game, Groups
 
 
 def groups(learnt: Estimates, price: float) -> Groups:
@@ -36,11 +25,12 @@ def groups(learnt: Estimates, price: float) -> Groups:
 
 
 @part
-def _place(expert: int, total: float, low: int, high: int, price: float, learnt: Estimates, grouped: Groups) -> int:
+def _place(expert: int, total: float, low: int, high: int, game: Game) -> int:
     """The first place in ``low:high`` not before (total, expert); ``total`` counts for the expert itself, too."""
+    price, learnt, order = game.how.price, game.learnt, game.grouped.order
     while low < high:
         middle = (low + high) // 2
-        other = grouped.order[middle]
+        other = order[middle]
         other_total = total if other == expert else learnt.losses[other] + price * learnt.paid[other]
         if other_total < total or (other_total == total and other < expert):
             low = middle + 1
@@ -50,19 +40,20 @@ def _place(expert: int, total: float, low: int, high: int, price: float, learnt:
 
 
 @part
-def move(expert: int, old_total: float, price: float, learnt: Estimates, grouped: Groups) -> None:
+def move(expert: int, old_total: float, game: Game) -> None:
     """Regroup an expert whose count has just grown by one and whose sum of losses was ``old_total``."""
+    grouped, learnt = game.grouped, game.learnt
     order, first, count = grouped.order, grouped.first, grouped.counts
-    updates, total = learnt.updates[expert], learnt.losses[expert] + price * learnt.paid[expert]
+    updates, total = learnt.updates[expert], learnt.losses[expert] + game.how.price * learnt.paid[expert]
     g = 0
     while count[g] != updates - 1.0:
         g += 1
-    place = _place(expert, old_total, first[g], first[g + 1], price, learnt, grouped)
+    place = _place(expert, old_total, first[g], first[g + 1], game)
     for k in range(place, first[g], -1):
         order[k] = order[k - 1]
     hole = first[g]
     if g > 0 and count[g - 1] == updates:
-        place = _place(expert, total, first[g - 1], hole, price, learnt, grouped)
+        place = _place(expert, total, first[g - 1], hole, game)
         for k in range(hole, place, -1):
             order[k] = order[k - 1]
         order[place] = expert
@@ -85,14 +76,13 @@ def move(expert: int, old_total: float, price: float, learnt: Estimates, grouped
 
 
 @part
-def least_of_groups(
-    width: float, price: float, sums: bool, random_ties: bool, learnt: Estimates, search: Search, grouped: Groups
-) -> int:
+def least_of_groups(width: float, game: Game) -> int:
     """Put the experts of the least index into the ties (of equal sums the first, if ties are not random)."""
+    grouped, learnt, search = game.grouped, game.learnt, game.search
     lowest = np.inf
     for g in range(grouped.size[0]):
         expert = grouped.order[grouped.first[g]]
-        index = index_of(learnt.losses[expert], learnt.paid[expert], price, grouped.counts[g], width, sums)
+        index = index_of(learnt.losses[expert], learnt.paid[expert], grouped.counts[g], width, game.how)
         search.indices[g] = index
         lowest = min(lowest, index)
     n_ties = 0
@@ -101,13 +91,13 @@ def least_of_groups(
         while place < behind and search.indices[g] == lowest:
             expert = grouped.order[place]
             losses, paid = learnt.losses[expert], learnt.paid[expert]
-            if index_of(losses, paid, price, grouped.counts[g], width, sums) != lowest:
+            if index_of(losses, paid, grouped.counts[g], width, game.how) != lowest:
                 break
             search.tied_cell[n_ties] = expert
             search.tied_slot[n_ties] = expert
             n_ties += 1
-            if random_ties:
+            if game.how.random_ties:
                 place += 1
             else:
-                place = _place(learnt.updates.size, losses + price * paid, place, behind, price, learnt, grouped)
+                place = _place(learnt.updates.size, losses + game.how.price * paid, place, behind, game)
     return n_ties

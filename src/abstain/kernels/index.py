@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .jit import part
+from .state import Settings
 
 
 @part
@@ -17,10 +18,10 @@ def round_width(t: int, beta: float) -> float:
 
 
 @part
-def index_of(losses: Any, paid: float, price: float, updates: float, width: float, sums: bool) -> float:
-    """mu_{j,t-1} - S_{j,t-1}, or with ``sums`` the sum of losses; an expert never observed comes before any other.
+def index_of(losses: Any, paid: float, updates: float, width: float, how: Settings) -> float:
+    """mu_{j,t-1} - S_{j,t-1}, or the sum of losses; an expert never observed comes before any other.
 
     The mean is (E + c*n) / Q and S is ``width`` over sqrt(Q); c*n is ``price * paid``.
     """
-    index = (losses + price * paid) / (1.0 if sums else updates) - width / math.sqrt(updates)
+    index = (losses + how.price * paid) / (1.0 if how.sums else updates) - width / math.sqrt(updates)
     return index if updates > 0.0 else -np.inf

@@ -12,6 +12,7 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",  # division by zero gives infinities
     # Kernels allocate nothing, so nothing needs reference counts: counting them costs ten times the work itself.
     "_nrt": False,
+    "no_cfunc_wrapper": True,  # nobody calls them from C: less to compile
 }
 # No fast-math: a sum is evaluated in the order it is written, so that one round and a whole table give the same bits.
 
@@ -21,6 +22,12 @@ def jit(function: F) -> F:
     return cast(F, numba.njit(**_OPTIONS)(function))
 
 
+def fused(function: F) -> F:
+    """`jit`, where a product and a sum may be rounded once, together; for a given processor always in the same way."""
+    return cast(F, numba.njit(**_OPTIONS, fastmath={"contract"})(function))
+
+
 def part(function: F) -> F:
-    """Compile ``function`` into its callers."""
-    return cast(F, numba.njit(**_OPTIONS, forceinline=True)(function))
+    """Compile ``function`` into its callers; it cannot be called from Python."""
+    inside: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True}
+    return cast(F, numba.njit(**_OPTIONS, **inside)(function))

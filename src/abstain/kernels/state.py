@@ -48,10 +48,10 @@ class Search(NamedTuple):
 
     least: NDArray[Any]  # (G,) the least E of each cell when last looked at, so never more than it is
     fresh: Bools  # (G,) whether it still is the least
+    near: NDArray[Any]  # (1,) scratch: what is close to it
     indices: Floats  # (G,) scratch
-    mean: Floats  # (G,) of cells with one expert, perhaps only to single precision
-    inverse_root: Floats  # (G,) 1 / sqrt(Q), likewise
-    chunk: Floats  # scratch: the least index of each chunk of such cells
+    rough: NDArray[np.float32]  # (G,) scratch: the index of cells with one expert, to single precision
+    chunk: NDArray[np.float32]  # scratch: the least rough index of each chunk of cells
     row: NDArray[Any]  # (P,) scratch: the losses of the round being learnt
     tied_cell: Ints  # (K,) scratch: the cells and slots tied for the least index
     tied_slot: Ints  # (K,)
@@ -64,6 +64,43 @@ class Disagreements(NamedTuple):
     history: NDArray[np.uint64]  # (W, A) a bit a round, set where the rule predicts; W words in a ring
     absorbed: Ints  # (A,) words of the history already in a row of counts
     row: NDArray[np.int32]  # (A,) scratch: the row of the rule chosen
+
+
+class Groups(NamedTuple):
+    """Experts grouped by count (`groups`). Derived: never saved."""
+
+    order: Ints  # (K,) experts by count (largest first), sum of losses, number
+    first: Ints  # (K + 2,) where each group begins in ``order``; behind the last group: K
+    counts: Floats  # (K + 1,) Q of each group
+    size: Ints  # (1,) the number of groups
+
+
+class Settings(NamedTuple):
+    """What tells one learner of the family from another."""
+
+    kind: int  # of graph, see `graph`
+    beta: float
+    sums: bool  # follow the least sum of losses, without a width
+    optimistic: bool  # step (*) of UCB-GT
+    supervised: bool  # learn from every label, also of abstained rounds, and only then
+    constant: bool  # the cost is the same in every round
+    price: float  # that cost, or 1 where costs vary
+    random_ties: bool
+
+
+class Game(NamedTuple):
+    """A learner of the family: everything it knows."""
+
+    how: Settings
+    places: Layout
+    learnt: Estimates
+    search: Search
+    grouped: Groups  # empty but for self-loops
+    seen: Disagreements  # empty but for the estimated graph
+    relation: Bools  # (G, G), empty but for fixed graphs
+    mask: Bools  # (G,) the out-neighbours of the round at hand; empty for self-loops
+    abstains: Bools  # (A,) the rules' abstentions in the round at hand; its losses are in search.row
+    scratch: Bools  # (G,)
 
 
 def layout(predictor_of: Ints, rule_of: Ints, n_predictors: int, by_rule: bool) -> Layout:
@@ -97,17 +134,17 @@ def estimates(places: Layout, binary: bool) -> Estimates:
 
 
 def search(places: Layout, n_predictors: int, binary: bool) -> Search:
-    """To be filled by `choose.look_again`."""
+    """Nothing looked at yet: no E is below 0."""
     n_experts, n_cells = len(places.expert), len(places.rule)
     n_single = n_cells if places.single else 0
     dtype = np.int32 if binary else np.float64
     return Search(
         least=np.zeros(n_cells, dtype),
         fresh=np.zeros(n_cells, np.bool_),
+        near=np.zeros(1, dtype),
         indices=np.zeros(n_cells),
-        mean=np.zeros(n_single),
-        inverse_root=np.zeros(n_single),
-        chunk=np.zeros(-(-n_single // CHUNK)),
+        rough=np.zeros(n_single, np.float32),
+        chunk=np.zeros(-(-n_single // CHUNK), np.float32),
         row=np.zeros(n_predictors, dtype),
         tied_cell=np.zeros(n_experts, np.int64),
         tied_slot=np.zeros(n_experts, np.int64),

@@ -19,7 +19,7 @@ Seed: TypeAlias = int | np.random.SeedSequence | None
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= 0)
 
 
 class Choice(NamedTuple):
@@ -193,12 +193,20 @@ class Learner(ABC):
             f"{type(self).__name__}({self.experts!r}, cost={cost}, loss={self.loss.name!r}, seed={self.seed}{options})"
         )
 
+    def _keep(self) -> Any:
+        """A copy of all that was learnt, for `_bring_back`."""
+        return self._arrays()
+
+    def _bring_back(self, kept: Any) -> None:
+        self._set_arrays(kept)
+
     def _snapshot(self) -> tuple[Any, ...]:
-        return self.round, set(self._pending), self._random.bit_generator.state, self._arrays()
+        """What `_restore` needs to undo all that happens from now on."""
+        return self.round, set(self._pending), self._random.bit_generator.state, self._keep()
 
     def _restore(self, snapshot: tuple[Any, ...]) -> None:
-        self.round, self._pending, self._random.bit_generator.state, arrays = snapshot
-        self._set_arrays(arrays)
+        self.round, self._pending, self._random.bit_generator.state, kept = snapshot
+        self._bring_back(kept)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, in one piece; `abstain.load` reads it."""

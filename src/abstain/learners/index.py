@@ -5,6 +5,7 @@ All of it is compiled (`kernels.play`); the learners differ in their graph and t
 
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,10 +17,25 @@ from ..experts import Advice, ExpertSet
 from ..graphs import FeedbackGraph, Moment
 from ..kernels import graph as graph_kernels
 from ..kernels import play, state
-from ..kernels.groups import Groups, groups
+from ..kernels.groups import groups
 from .base import Choice, Learner, Seed
 
-_NO_GROUPS = Groups(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
+_NO_GROUPS = state.Groups(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
+
+
+_arranged: "WeakKeyDictionary[ExpertSet, dict[bool, tuple[Any, ...]]]" = WeakKeyDictionary()
+
+
+def _arrange(experts: ExpertSet, by_rule: bool) -> tuple[NDArray[np.int64], state.Layout, NDArray[np.int64]]:
+    """The rules that are used, the experts in cells, and the cell of each expert; made once for a set."""
+    known = _arranged.setdefault(experts, {})
+    if by_rule not in known:
+        used, rule_of = np.unique(experts.rule_of, return_inverse=True)
+        places = state.layout(experts.predictor_of, rule_of, experts.n_predictors, by_rule)
+        cell_of = np.empty(experts.n_experts, np.int64)
+        cell_of[places.expert] = np.repeat(np.arange(len(places.rule)), np.diff(places.start))
+        known[by_rule] = used, places, cell_of
+    return known[by_rule]
 
 
 class IndexLearner(Learner):
@@ -47,25 +63,23 @@ class IndexLearner(Learner):
         matrix = graph.relation(experts)
         self.graph, self.beta, self.ties = graph, float(beta), ties
         self.supervised = graph.kernel == graph_kernels.COMPLETE
-        used, rule_of = np.unique(experts.rule_of, return_inverse=True)
+        used, self._places, self._cell_of = _arrange(experts, graph.by_rule)
         self._used = None if len(used) == experts.n_rules else used
-        self._places = state.layout(experts.predictor_of, rule_of, experts.n_predictors, graph.by_rule)
-        self._cell_of = np.empty(experts.n_experts, np.int64)
-        self._cell_of[self._places.expert] = np.repeat(np.arange(len(self._places.rule)), np.diff(self._places.start))
         if matrix is None:
             matrix = np.zeros((0, 0), np.bool_)
         elif graph.by_rule:
             matrix = matrix[np.ix_(used, used)]
         self._relation = np.ascontiguousarray(matrix)
-        self._start(state.estimates(self._places, self.loss.binary), None)
+        n_counted = len(self._places.rule) if graph.kernel == graph_kernels.ESTIMATED else 0
+        self._start(state.estimates(self._places, self.loss.binary), state.disagreements(n_counted))
 
-    def _start(self, learnt: state.Estimates, counts: NDArray[np.int32] | None) -> None:
+    def _start(self, learnt: state.Estimates, seen: state.Disagreements) -> None:
         """Play on from these estimates and counts of disagreements; all else is derived from them."""
         kind, constant = self.graph.kernel, isinstance(self.cost, costs.Constant)
         places, n_predictors = self._places, self.experts.n_predictors
         price = self.cost.value if isinstance(self.cost, costs.Constant) else 1.0
-        self._game = play.Game(
-            how=play.Settings(
+        self._game = state.Game(
+            how=state.Settings(
                 kind=kind,
                 beta=self.beta,
                 sums=self._sums,
@@ -79,13 +93,12 @@ class IndexLearner(Learner):
             learnt=learnt,
             search=state.search(places, n_predictors, self.loss.binary),
             grouped=groups(learnt, price) if kind == graph_kernels.SELF_LOOPS else _NO_GROUPS,
-            seen=state.disagreements(len(places.rule) if kind == graph_kernels.ESTIMATED else 0, counts, self.round),
+            seen=seen,
             relation=self._relation,
             abstains=np.zeros(self.experts.n_rules if self._used is None else len(self._used), np.bool_),
             mask=np.zeros(0 if kind == graph_kernels.SELF_LOOPS else len(places.rule), np.bool_),
             scratch=np.zeros(len(places.rule), np.bool_),
         )
-        play.look_everywhere(self._game)
 
     # What has been learnt.
 
@@ -131,7 +144,7 @@ class IndexLearner(Learner):
         if self.graph.kernel == graph_kernels.GIVEN:
             return self.graph.n_edges(self._moment(advice))
         self._game.abstains[:] = self._abstains(advice)[0]
-        return int(play.edges_now(self.round + 1, self._game))
+        return int(graph_kernels.n_edges(self.round + 1, self._game))
 
     # The protocol.
 
@@ -155,7 +168,8 @@ class IndexLearner(Learner):
             advice = Advice(decision.predictions[np.newaxis], decision.abstains[np.newaxis])
             self.graph.observe(self._moment(advice), decision.expert)
         self._put_at_hand(decision)
-        play.record_round(decision.round, self._game)
+        if self.graph.kernel == graph_kernels.ESTIMATED:
+            play.record_round(decision.round, self._game)
         if decision.abstained and not self.supervised:
             play.learn_round(self._cell_of[decision.expert], False, decision.cost, self._game)
 
@@ -177,7 +191,7 @@ class IndexLearner(Learner):
     def _disagreements(self) -> NDArray[np.int32]:
         """How often each rule abstained where each other predicted, up to now."""
         counts = np.empty_like(self._game.seen.counts)
-        play.count_all(self.round + 1, counts, self._game)
+        graph_kernels.count_all(self.round + 1, counts, self._game)
         return counts
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
@@ -187,9 +201,19 @@ class IndexLearner(Learner):
             arrays["disagreements"] = self._disagreements()
         return arrays
 
+    def _keep(self) -> Any:
+        return tuple(tuple(array.copy() for array in part) for part in (self._game.learnt, self._game.seen))
+
+    def _bring_back(self, kept: Any) -> None:
+        learnt, seen = kept
+        self._start(state.Estimates(*learnt), state.Disagreements(*seen))
+
     def _set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         now = self._game.learnt
         learnt = state.Estimates(*(np.array(arrays[name], getattr(now, name).dtype) for name in now._fields))
         if any(getattr(learnt, name).shape != getattr(now, name).shape for name in now._fields):
             raise InputError("state: the arrays do not fit these experts")
-        self._start(learnt, arrays.get("disagreements"))
+        counts = arrays.get("disagreements", np.zeros((0, 0), np.int32))
+        if counts.shape != self._game.seen.counts.shape:
+            raise InputError("state: the counts of disagreements do not fit these experts")
+        self._start(learnt, state.disagreements(len(counts), counts, self.round))

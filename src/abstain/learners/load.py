@@ -61,8 +61,9 @@ def _build(
         **_options(path, header["options"], arrays, graph),
     )
     learner.id = header["id"]
-    state = _part(arrays, "state.")
-    learner._restore((header["round"], set(header["pending"]), header["random"], state))
+    learner.round, learner._pending = header["round"], set(header["pending"])
+    learner._random.bit_generator.state = header["random"]
+    learner._set_arrays(_part(arrays, "state."))
     return learner
 
 
