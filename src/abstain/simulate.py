@@ -20,12 +20,14 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
 BLOCK_BYTES = 1 << 19
-"""Predictions held at once: a block of rounds should stay in the processor's cache."""
+"""Predictions and abstentions held at once: a block of rounds should stay in the processor's cache ..."""
+BLOCK_ROWS = 256
+"""... but have no fewer rounds than this, to be worth its overhead."""
 
 
 def blocks(n: int, experts: ExpertSet) -> Iterator[slice]:
     """The rows 0, ..., n - 1 in blocks of a size that suits the number of predictors and rules."""
-    rows = max(1, BLOCK_BYTES // (8 * experts.n_predictors + experts.n_rules))
+    rows = max(BLOCK_ROWS, BLOCK_BYTES // (8 * experts.n_predictors + experts.n_rules))
     for first in range(0, n, rows):
         yield slice(first, min(n, first + rows))
 

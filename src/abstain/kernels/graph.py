@@ -16,7 +16,7 @@ SELF_LOOPS, COMPLETE, RELATION, ABSTENTION, ESTIMATED, GIVEN = range(6)
 
 @part
 def _common_bits(x: Any, y: Any) -> Any:
-    """The number of bits two words share."""
+    """The number of bits two words share, in a form that compilers know and vectorise."""
     x = x & y
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -84,9 +84,13 @@ def _estimated(t: int, game: Game, mask: Bools) -> None:
     """phat_{j,i}^{t-1} <= gamma_{i,t-1} for the rule j of ``seen.row``: both sides times (K-1)(t-1), squared."""
     row, updates = game.seen.row, game.learnt.updates
     others, scale = game.places.expert.size - 1.0, 2.0 * game.how.beta * math.log(t)
-    for i in range(np.uint64(mask.size)):
-        left = others * row[i]
-        mask[i] = left * left <= scale * updates[i]
+    if scale * (t - 1.0) < others * others:  # no Q is above t - 1, so that no threshold reaches one
+        for i in range(np.uint64(mask.size)):
+            mask[i] = row[i] == 0
+    else:
+        for i in range(np.uint64(mask.size)):
+            left = others * row[i]
+            mask[i] = left * left <= scale * updates[i]
 
 
 @part

@@ -17,14 +17,14 @@ _ALL_BUT_SIGN = np.int32(0x7FFFFFFF)
 
 @part
 def _rough_indices(width: float, game: Game) -> None:
-    """The index of each cell to single precision."""
+    """The index of each cell to single precision, as (E + c*n - width sqrt(Q)) / Q: one division less."""
     losses, paid, updates, rough = game.learnt.losses, game.learnt.paid, game.learnt.updates, game.search.rough
     width32, price, sums = np.float32(width), np.float32(game.how.price), game.how.sums
     zero, one = np.float32(0.0), np.float32(1.0)
     for c in range(np.uint64(rough.size)):
         q = np.float32(updates[c])
         total = np.float32(losses[c]) + price * np.float32(paid[c])
-        index = total / (one if sums else q) - width32 / np.sqrt(q)
+        index = (total - width32 * np.sqrt(q)) / (one if sums else q)
         rough[c] = index if q > zero else np.float32(-np.inf)
 
 

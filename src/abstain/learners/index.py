@@ -70,7 +70,10 @@ class IndexLearner(Learner):
         elif graph.by_rule:
             matrix = matrix[np.ix_(used, used)]
         self._relation = np.ascontiguousarray(matrix)
-        n_counted = len(self._places.rule) if graph.kernel == graph_kernels.ESTIMATED else 0
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        n_counted = len(self._places.rule) if self.graph.kernel == graph_kernels.ESTIMATED else 0
         self._start(state.estimates(self._places, self.loss.binary), state.disagreements(n_counted))
 
     def _start(self, learnt: state.Estimates, seen: state.Disagreements) -> None:
@@ -202,11 +205,15 @@ class IndexLearner(Learner):
         return arrays
 
     def _keep(self) -> Any:
+        if self.round == 0:  # nothing to copy: the counts of disagreements may be large
+            return None
         return tuple(tuple(array.copy() for array in part) for part in (self._game.learnt, self._game.seen))
 
     def _bring_back(self, kept: Any) -> None:
-        learnt, seen = kept
-        self._start(state.Estimates(*learnt), state.Disagreements(*seen))
+        if kept is None:
+            self._start_anew()
+        else:
+            self._start(state.Estimates(*kept[0]), state.Disagreements(*kept[1]))
 
     def _set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         now = self._game.learnt
