@@ -6,7 +6,7 @@ An implementation of *Online Learning with Abstention* (Cortes, DeSalvo, Gentile
 from . import datasets, experts, graphs, instances, losses
 from .decision import Decision
 from .errors import AbstainError
-from .learners import UCB, UCBGT, UCBNT, FullSupervision, Learner, load
+from .learners import UCB, UCBGT, UCBNT, Exp3Abs, FullSupervision, Learner, load
 from .regret import best_in_hindsight
 from .simulate import simulate
 from .trace import Best, Trace
@@ -20,6 +20,7 @@ __all__ = [
     "AbstainError",
     "Best",
     "Decision",
+    "Exp3Abs",
     "FullSupervision",
     "Learner",
     "Trace",

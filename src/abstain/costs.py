@@ -24,6 +24,8 @@ class Cost(ABC):
     """What abstaining costs in each round."""
 
     constant: bool = False
+    largest: float = 1.0
+    """No cost is above this."""
 
     @abstractmethod
     def of(self, X: Floats | None, first_round: int, n: int) -> Floats:
@@ -51,6 +53,10 @@ class Constant(Cost):
     value: float
     constant = True
 
+    @property
+    def largest(self) -> float:  # type: ignore[override]
+        return self.value
+
     def of(self, X: Floats | None, first_round: int, n: int) -> Floats:
         return np.full(n, self.value)
 
@@ -60,6 +66,10 @@ class PerRound(Cost):
     """A cost for each round, known beforehand."""
 
     values: Floats
+
+    @property
+    def largest(self) -> float:  # type: ignore[override]
+        return float(self.values.max())
 
     def of(self, X: Floats | None, first_round: int, n: int) -> Floats:
         if first_round + n - 1 > len(self.values):

@@ -8,10 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
 from .experts import ExpertSet
-from .kernels import graph as graph_kernels
-from .kernels import play
+from .kernels.play import Played
 from .learners.base import Learner
-from .learners.index import IndexLearner
+from .learners.compiled import CompiledLearner
 from .losses import Loss
 from .tables import as_table, plain
 from .trace import Trace
@@ -81,12 +80,11 @@ def simulate(
     if not isinstance(delay, (int, np.integer)) or isinstance(delay, bool) or delay < 0:
         raise InputError(f"delay: expected a number of rounds that is not negative, got {delay!r}")
     costs = np.ascontiguousarray(learner.cost.of(table, learner.round + 1, len(table)))
-    compiled = isinstance(learner, IndexLearner) and learner.graph.kernel != graph_kernels.GIVEN
-    out = play.Played(np.empty(len(table), np.int64), np.empty(len(table), np.bool_), np.empty(len(table)))
+    out = Played(np.empty(len(table), np.int64), np.empty(len(table), np.bool_), np.empty(len(table)))
     trace = Trace(*out, checkpoints=at, edges=np.zeros(len(at), np.int64))
     before = learner._snapshot()
     try:
-        if compiled:
+        if isinstance(learner, CompiledLearner) and learner.compiled:
             _play_compiled(learner, table, labels, costs, int(delay), progress, trace)
         else:
             _play_rounds(learner, table, labels, int(delay), progress, trace)
@@ -97,31 +95,27 @@ def simulate(
 
 
 def _play_compiled(
-    learner: Any, X: Floats, y: NDArray[Any], costs: Floats, delay: int, progress: Any, trace: Trace
+    learner: CompiledLearner, X: Floats, y: NDArray[Any], costs: Floats, delay: int, progress: Any, trace: Trace
 ) -> None:
     """Play in compiled blocks."""
-    game = learner._game
-    late = play.no_late(delay, game) if delay > 0 else None
+    late = learner._new_late(delay) if delay > 0 else None
     first_round = learner.round + 1
     try:
         for rows in blocks(len(X), learner.experts):
             advice = learner.experts.advise(X[rows])
             losses = learner.loss(advice.predictions, y[rows])
-            n = rows.stop - rows.start
-            u = learner._random.random(n) if learner.ties == "random" else np.zeros(n)
             inside = slice(*np.searchsorted(trace.checkpoints, [rows.start + 1, rows.stop + 1]))
-            play.play(
-                learner.round + 1, u, learner._abstains(advice), losses, costs[rows],
-                trace.checkpoints[inside] - rows.start - 1, trace.edges[inside], late, game,
-                play.Played(trace.expert[rows], trace.abstained[rows], trace.loss[rows]),
+            learner._play(
+                advice, losses, costs[rows], trace.checkpoints[inside] - rows.start - 1, trace.edges[inside], late,
+                Played(trace.expert[rows], trace.abstained[rows], trace.loss[rows]),
             )  # fmt: skip
-            learner.round += n
+            learner.round += rows.stop - rows.start
             if progress is not None:
                 progress(rows.stop)
     finally:
         if late is not None:
             for t in range(max(first_round, learner.round - delay + 1), learner.round + 1):
-                play.learn_late(t % delay, late, game)
+                learner._learn_late(t % delay, late)
 
 
 def _play_rounds(learner: Learner, X: Floats, y: NDArray[Any], delay: int, progress: Any, trace: Trace) -> None:

@@ -22,6 +22,7 @@ class Late(NamedTuple):
     abstains: Bools  # (delay, A)
     losses: NDArray[Any]  # (delay, P)
     cost: Floats  # (delay,)
+    probability: Floats  # (delay,) of predicting, for learners that draw
 
 
 class Played(NamedTuple):
@@ -32,14 +33,15 @@ class Played(NamedTuple):
     loss: Floats
 
 
-def no_late(delay: int, game: Game) -> Late:
-    """An empty ring for labels that come ``delay`` rounds late."""
+def no_late(delay: int, n_marked: int, n_rules: int, n_predictors: int, losses: Any) -> Late:
+    """An empty ring for labels that come ``delay`` rounds late, with losses of that type."""
     return Late(
         cell=np.full(delay, -1),
-        mask=np.zeros((delay, len(game.mask)), np.bool_),
-        abstains=np.zeros((delay, len(game.abstains)), np.bool_),
-        losses=np.zeros((delay, len(game.search.row)), game.search.row.dtype),
+        mask=np.zeros((delay, n_marked), np.bool_),
+        abstains=np.zeros((delay, n_rules), np.bool_),
+        losses=np.zeros((delay, n_predictors), losses),
         cost=np.zeros(delay),
+        probability=np.zeros(delay),
     )
 
 

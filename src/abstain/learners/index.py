@@ -18,7 +18,8 @@ from ..graphs import FeedbackGraph, Moment
 from ..kernels import graph as graph_kernels
 from ..kernels import play, state
 from ..kernels.groups import groups
-from .base import Choice, Learner, Seed
+from .base import Choice, Seed
+from .compiled import CompiledLearner
 
 _NO_GROUPS = state.Groups(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
 
@@ -38,7 +39,7 @@ def _arrange(experts: ExpertSet, by_rule: bool) -> tuple[NDArray[np.int64], stat
     return known[by_rule]
 
 
-class IndexLearner(Learner):
+class IndexLearner(CompiledLearner):
     """A learner that follows the least ``mu_{j,t-1} - S_{j,t-1}``; see `UCBNT` for the formulas."""
 
     _sums = False
@@ -188,6 +189,27 @@ class IndexLearner(Learner):
         self._put_at_hand(decision)
         self._game.search.row[:] = losses
         play.learn_round(self._cell_of[decision.expert], True, decision.cost, self._game)
+
+    # Whole blocks.
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the graph is one of the compiled ones, and not a user's own."""
+        return self.graph.kernel != graph_kernels.GIVEN
+
+    def _new_late(self, delay: int) -> play.Late:
+        row = self._game.search.row
+        return play.no_late(delay, len(self._game.mask), len(self._game.abstains), len(row), row.dtype)
+
+    def _play(
+        self, advice: Advice, losses: NDArray[Any], costs: NDArray[np.float64], at: NDArray[np.int64],
+        edges: NDArray[np.int64], late: play.Late | None, out: play.Played,
+    ) -> None:  # fmt: skip
+        u = self._random.random(len(advice)) if self.ties == "random" else np.zeros(len(advice))
+        play.play(self.round + 1, u, self._abstains(advice), losses, costs, at, edges, late, self._game, out)
+
+    def _learn_late(self, k: int, late: play.Late) -> None:
+        play.learn_late(k, late, self._game)
 
     # Files.
 

@@ -10,12 +10,13 @@ from .. import experts as expert_sets
 from ..errors import FileError, InputError
 from ..experts import ExpertSet
 from .base import Learner
+from .exp3_abs import Exp3Abs
 from .full_supervision import FullSupervision
 from .ucb import UCB
 from .ucb_gt import UCBGT
 from .ucb_nt import UCBNT
 
-_KINDS: dict[str, type[Learner]] = {kind.__name__: kind for kind in (UCB, UCBNT, UCBGT, FullSupervision)}
+_KINDS: dict[str, type[Learner]] = {kind.__name__: kind for kind in (UCB, UCBNT, UCBGT, FullSupervision, Exp3Abs)}
 
 
 def load(
