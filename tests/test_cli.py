@@ -16,7 +16,18 @@ from abstain.cli import app
 def test_demo(tmp_path):
     result = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "new"), "--rounds", "500"])
     assert result.exit_code == 0, result.output
-    for word in ("UCB-NT", "UCB-GT", "FS", "regret", "abstained", "edges", "4,000,000", "demo.png"):
+    for word in (
+        "UCB-NT",
+        "UCB-GT",
+        "EXP3-ABS",
+        "FS",
+        "regret",
+        "abstained",
+        "edges",
+        "4,000,000",
+        "compiled",
+        "demo.png",
+    ):
         assert word in result.output
     assert (tmp_path / "new" / "demo.png").read_bytes().startswith(b"\x89PNG")
 

@@ -3,7 +3,7 @@
 An implementation of *Online Learning with Abstention* (Cortes, DeSalvo, Gentile, Mohri and Yang, ICML 2018).
 """
 
-from . import datasets, experts, graphs, instances, losses
+from . import datasets, experts, graphs, instances, losses, theory
 from .decision import Decision
 from .errors import AbstainError
 from .learners import UCB, UCBGT, UCBNT, Exp3Abs, FullSupervision, Learner, load
@@ -32,4 +32,5 @@ __all__ = [
     "load",
     "losses",
     "simulate",
+    "theory",
 ]

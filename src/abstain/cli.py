@@ -22,7 +22,7 @@ def demo(
     cost: Annotated[float, typer.Option(min=0.0, max=1.0, help="The cost of abstaining.")] = 0.2,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the data and the experts.")] = 0,
 ) -> None:
-    """Play the four learners of the stochastic game on the synthetic set; print a table, write a figure."""
+    """Play the learners on the synthetic set; print a table, write a figure."""
     from rich.console import Console
 
     from . import demonstration

@@ -1,4 +1,4 @@
-"""The four learners on the synthetic set: a table and a figure."""
+"""The learners on the synthetic set: a table and a figure."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,7 +10,7 @@ from rich.table import Table
 
 from . import datasets, experts
 from .errors import InputError
-from .learners import UCB, UCBGT, UCBNT, FullSupervision
+from .learners import UCB, UCBGT, UCBNT, Exp3Abs, FullSupervision, Learner
 from .regret import best_in_hindsight
 from .simulate import simulate
 from .trace import Best, Trace
@@ -18,9 +18,21 @@ from .trace import Best, Trace
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LEARNERS = {"UCB": UCB, "UCB-NT": UCBNT, "UCB-GT": UCBGT, "FS": FullSupervision}
+LEARNERS: dict[str, type[Learner]] = {
+    "UCB": UCB,
+    "UCB-NT": UCBNT,
+    "UCB-GT": UCBGT,
+    "EXP3-ABS": Exp3Abs,
+    "FS": FullSupervision,
+}
 # Okabe and Ito's palette and a marker each: told apart without colour, too.
-STYLES = {"UCB": ("#D55E00", "o"), "UCB-NT": ("#000000", "s"), "UCB-GT": ("#009E73", "^"), "FS": ("#0072B2", "D")}
+STYLES = {
+    "UCB": ("#D55E00", "o"),
+    "UCB-NT": ("#000000", "s"),
+    "UCB-GT": ("#009E73", "^"),
+    "EXP3-ABS": ("#CC79A7", "v"),
+    "FS": ("#0072B2", "D"),
+}
 
 
 class Curve(NamedTuple):
@@ -46,18 +58,19 @@ def run(out: Path, rounds: int, cost: float, seed: int, console: Console) -> tup
         raise InputError(f"out: expected a folder, got the file {out}") from None
     X, y = datasets.load("synthetic", n=rounds, seed=seed)
     pairs = experts.hyperplanes(dim=2, seed=seed)
-    with console.status("Preparing: kernels are compiled at their first use, then kept on disk ..."):
+    console.print("Preparing: the kernels are compiled at their first use, then kept on disk.", highlight=False)
+    with console.status("Compiling ..."):
         for kind in LEARNERS.values():
-            simulate(kind(pairs, cost=cost), X[:2], y[:2], checkpoints=[1])
+            simulate(kind(pairs, cost=cost, seed=seed), X[:2], y[:2], checkpoints=[1])
         best = best_in_hindsight(pairs, X, y, cost=cost)
     checkpoints = np.unique(np.geomspace(1, rounds, 60).round().astype(int))
     curves = {}
-    columns = (TextColumn("{task.description:6}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description:8}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
         for name, kind in LEARNERS.items():
             task = progress.add_task(name, total=rounds)
             trace = simulate(
-                kind(pairs, cost=cost),
+                kind(pairs, cost=cost, seed=seed),
                 X,
                 y,
                 checkpoints=checkpoints,

@@ -21,7 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError, LabelError
 from .kernels import passes
+from .surrogate import ramp_value, surrogate
 from .tables import plain
+
+__all__ = ["Loss", "from_spec", "get", "multiclass", "names", "ramp", "surrogate"]
 
 Table: TypeAlias = NDArray[Any]
 
@@ -93,7 +96,7 @@ class Ramp(_Signed):
             raise InputError(f"gamma: expected a positive number, got {self.gamma}")
 
     def __call__(self, predictions: Table, y: Table) -> NDArray[np.float64]:
-        return np.clip((self.gamma - y[:, np.newaxis] * predictions) / (2.0 * self.gamma), 0.0, 1.0)
+        return ramp_value(-y[:, np.newaxis] * predictions, self.gamma)
 
 
 @dataclass(frozen=True)

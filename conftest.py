@@ -1,0 +1,10 @@
+"""Before anything is imported: kernels are cached by their sources, as Numba does not see a change in a callee."""
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+_sources = sorted((Path(__file__).parent / "src" / "abstain" / "kernels").glob("*.py"))
+_state = hashlib.sha256(b"".join(path.read_bytes() for path in _sources)).hexdigest()[:16]
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"abstain-kernels-{_state}"))

@@ -1,0 +1,160 @@
+"""What the theorems promise: bounds on regret, and the coverings of feedback graphs they speak of."""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import InputError
+from .tables import plain
+
+MOST_EXACT = 16
+"""The largest number of experts for which the exact searches here are meant: their time doubles with every expert."""
+
+
+def exp3_abs_bound(T: int, K: int, cost: float, eta: float | str | None = None) -> float:
+    """Theorem 1: the expected regret of EXP3-ABS on any sequence is at most this.
+
+    ``log K / eta + eta T (c^2 + 1) / 2`` for a number; ``sqrt(2 (c^2 + 1) T log K)`` for the tuned rate (None or
+    "tuned"); ``2 sqrt((c^2 + 1) T log K)`` for "anytime". For "adaptive" no bound is known, which is an error.
+
+    >>> round(exp3_abs_bound(10_000, 2000, 0.2), 1)
+    397.6
+    """
+    if T < 1 or K < 1 or not 0.0 <= cost <= 1.0:
+        raise InputError(f"expected T >= 1, K >= 1 and cost in [0, 1], got {T}, {K} and {cost}")
+    spread = (cost**2 + 1.0) * T
+    if eta is None or eta == "tuned":
+        return math.sqrt(2.0 * spread * math.log(K))
+    if eta == "anytime":
+        return 2.0 * math.sqrt(spread * math.log(K))
+    if isinstance(eta, (int, float)) and 0.0 < eta < math.inf:
+        return math.log(K) / eta + eta * spread / 2.0
+    raise InputError(f"eta: expected 'tuned', 'anytime' or a positive number (no other bound is known), got {eta!r}")
+
+
+def cont_exp3_abs_epsilon(T: int, d: int, gamma: float = 1.0) -> float:
+    """The radius of theorem 2, ``T^(-1/(2+d)) gamma^(2/(2+d))``, its hidden constant taken as 1, at most ``2
+    sqrt(d)``.
+    """
+    _check_cover(T, d, gamma)
+    return float(min(T ** (-1.0 / (2 + d)) * gamma ** (2.0 / (2 + d)), 2.0 * math.sqrt(d)))
+
+
+def cont_exp3_abs_rate(T: int, d: int, gamma: float = 1.0) -> float:
+    """The rate of theorem 2, ``T^((d+1)/(d+2)) gamma^(-d/(d+2))``, without constants, logarithms and M*_T(gamma)."""
+    _check_cover(T, d, gamma)
+    return float(T ** ((d + 1) / (d + 2)) * gamma ** (-d / (d + 2)))
+
+
+def _check_cover(T: int, d: int, gamma: float) -> None:
+    if T < 1 or d < 1 or not 0.0 < gamma <= 1.0:
+        raise InputError(f"expected T >= 1, d >= 1 and gamma in (0, 1], got {T}, {d} and {gamma}")
+
+
+def close_calls(margins: ArrayLike, gamma: float) -> int:
+    """M*_T(gamma) of theorem 2: in how many rounds ``|r*(x_t)| <= gamma``, given the margins r*(x_t) (T,)."""
+    return int((np.abs(plain(margins)) <= gamma).sum())
+
+
+def _as_graph(matrix: ArrayLike) -> NDArray[np.bool_]:
+    edges = plain(matrix).astype(np.bool_)
+    if edges.ndim != 2 or edges.shape[0] != edges.shape[1] or len(edges) == 0:
+        raise InputError(f"matrix: expected shape (K, K), got {edges.shape}")
+    return edges
+
+
+def admissible_covering(matrix: ArrayLike, *, exact: bool = False) -> list[list[int]]:
+    """A covering of the experts by sets in which everybody updates everybody (section 4.2), with few sets.
+
+    Greedy: each set grows by the experts that fit, in order. With ``exact`` (small K) no covering has fewer sets.
+
+    >>> admissible_covering([[1, 1, 0], [1, 1, 1], [0, 1, 1]])
+    [[0, 1], [2]]
+    """
+    edges = _as_graph(matrix)
+    mutual = edges & edges.T
+    n = len(edges)
+    if exact and n > MOST_EXACT:
+        raise InputError(f"exact: expected at most {MOST_EXACT} experts, got {n}")
+    greedy: list[list[int]] = []
+    for expert in range(n):
+        fitting = next((group for group in greedy if mutual[expert, group].all()), None)
+        if fitting is None:
+            greedy.append([expert])
+        else:
+            fitting.append(expert)
+    return _fewest(mutual, greedy) if exact else greedy
+
+
+def _fewest(mutual: NDArray[np.bool_], best: list[list[int]]) -> list[list[int]]:
+    """The covering with the fewest sets, by putting each expert into every set that it fits, or a new one."""
+    n, current = len(mutual), list[list[int]]()
+
+    def place(expert: int) -> None:
+        nonlocal best
+        if len(current) >= len(best):
+            return
+        if expert == n:
+            best = [group.copy() for group in current]
+            return
+        for group in current:
+            if mutual[expert, group].all():
+                group.append(expert)
+                place(expert + 1)
+                group.pop()
+        current.append([expert])
+        place(expert + 1)
+        current.pop()
+
+    place(0)
+    return best
+
+
+def shared_covering(matrices: Iterable[ArrayLike], *, exact: bool = False) -> list[list[int]]:
+    """An admissible covering of all these graphs at once: of the edges that they share."""
+    graphs = [_as_graph(matrix) for matrix in matrices]
+    if not graphs:
+        raise InputError("matrices: expected at least one graph, got none")
+    return admissible_covering(np.logical_and.reduce(graphs), exact=exact)
+
+
+def ucb_nt_bound(deltas: ArrayLike, covering: Sequence[Sequence[int]], T: int, beta: float = 2.5) -> float:
+    """Theorem 3 with its proof's constants: ``sum_C max Delta / min Delta^2 8 beta log T + K beta / (beta - 2)``.
+
+    ``covering`` must be admissible for the graph of every round; for UCB it is every expert by itself. Experts with
+    Delta = 0 leave their sets first: following them costs nothing.
+
+    >>> round(ucb_nt_bound([0.0, 0.5, 0.5], [[0, 1, 2]], 1000))
+    291
+    """
+    gaps = np.asarray(plain(deltas), np.float64)
+    if beta <= 2.0 or T < 1 or not (gaps >= 0.0).all():
+        raise InputError(f"expected beta > 2, T >= 1 and gaps that are not negative, got {beta}, {T} and {deltas!r}")
+    if sorted({expert for group in covering for expert in group}) != list(range(len(gaps))):
+        raise InputError(f"covering: expected to cover the experts 0 to {len(gaps) - 1}, got {covering!r}")
+    total = len(gaps) * beta / (beta - 2.0)
+    for group in covering:
+        positive = gaps[list(group)][gaps[list(group)] > 0.0]
+        if len(positive) > 0:
+            total += positive.max() / positive.min() ** 2 * 8.0 * beta * math.log(T)
+    return float(total)
+
+
+def independence_number(matrix: ArrayLike) -> int:
+    """The size of the largest set of experts none of which updates another; for small K.
+
+    >>> independence_number([[1, 1, 0], [1, 1, 1], [0, 1, 1]])
+    2
+    """
+    edges = _as_graph(matrix)
+    n = len(edges)
+    if n > MOST_EXACT:
+        raise InputError(f"matrix: expected at most {MOST_EXACT} experts, got {n}")
+    linked = (edges | edges.T) & ~np.eye(n, dtype=np.bool_)
+    for size in range(n, 1, -1):
+        if any(not linked[np.ix_(group, group)].any() for group in combinations(range(n), size)):
+            return size
+    return 1

@@ -1,0 +1,129 @@
+"""The bounds as functions, and EXP3-ABS below its own on sequences of every kind."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import abstain as ab
+from abstain import theory
+from abstain.errors import InputError
+
+
+def test_exp3_bounds():
+    tuned = math.sqrt(2 * math.log(50) / (1.09 * 1000))
+    assert theory.exp3_abs_bound(1000, 50, 0.3) == pytest.approx(theory.exp3_abs_bound(1000, 50, 0.3, tuned))
+    assert theory.exp3_abs_bound(1000, 50, 0.3, "anytime") == pytest.approx(
+        math.sqrt(2) * theory.exp3_abs_bound(1000, 50, 0.3, "tuned")
+    )
+    for wrong in ("adaptive", 0.0, -1, math.inf):
+        with pytest.raises(InputError, match="^eta"):
+            theory.exp3_abs_bound(1000, 50, 0.3, wrong)
+
+
+def test_cont_rates():
+    """At the radius of theorem 2 its two terms are of the rate's order, up to the power of gamma it drops."""
+    for d in (1, 2, 5):
+        T, gamma = 10**6, 0.3
+        epsilon = theory.cont_exp3_abs_epsilon(T, d, gamma)
+        rate = theory.cont_exp3_abs_rate(T, d, gamma)
+        assert math.sqrt(T * epsilon**-d) == pytest.approx(rate)
+        assert T * epsilon / gamma == pytest.approx(rate)
+
+
+graphs = st.integers(1, 7).flatmap(
+    lambda n: st.lists(st.booleans(), min_size=n * n, max_size=n * n).map(
+        lambda bits: np.array(bits).reshape(n, n) | np.eye(n, dtype=bool)
+    )
+)
+
+
+@given(graphs)
+def test_coverings(matrix):
+    greedy, exact = theory.admissible_covering(matrix), theory.admissible_covering(matrix, exact=True)
+    for covering in (greedy, exact):
+        assert sorted(expert for group in covering for expert in group) == list(range(len(matrix)))
+        for group in covering:
+            assert matrix[np.ix_(group, group)].all()
+    assert len(exact) <= len(greedy)
+    mutual = matrix & matrix.T
+    assert len(exact) >= theory.independence_number(mutual)
+
+
+@given(graphs, st.integers(0, 99))
+def test_shared_coverings(matrix, seed):
+    other = matrix & (np.random.default_rng(seed).random(matrix.shape) < 0.7) | np.eye(len(matrix), dtype=bool)
+    for group in theory.shared_covering([matrix, other], exact=True):
+        assert matrix[np.ix_(group, group)].all()
+        assert other[np.ix_(group, group)].all()
+
+
+def test_ucb_nt_bound_of_single_experts_is_ucbs():
+    gaps = [0.0, 0.1, 0.3]
+    expected = 20 * math.log(500) * (1 / 0.1 + 1 / 0.3) + 15
+    assert theory.ucb_nt_bound(gaps, [[0], [1], [2]], 500) == pytest.approx(expected)
+    for wrong in ([[0], [1]], [[0, 1, 2, 3]]):
+        with pytest.raises(InputError, match="covering"):
+            theory.ucb_nt_bound(gaps, wrong, 500)
+
+
+def test_close_calls():
+    assert theory.close_calls([-0.5, 0.1, 0.2, -0.2], 0.2) == 3
+
+
+EXPERTS = ab.experts.from_columns(5, 4)
+T = 3000
+
+
+def stochastic(rng):
+    y = rng.choice([-1.0, 1.0], T)
+    scores = np.where(rng.random((T, 5)) < np.linspace(0.1, 0.5, 5), -y[:, None], y[:, None])
+    return np.column_stack([scores, rng.random((T, 1)) - np.linspace(0, 0.9, 4)]), y
+
+
+def switching(rng):
+    X, y = stochastic(rng)
+    X[T // 2 :, :5] = X[T // 2 :, 4::-1]
+    X[T // 2 :, 5:] *= -1
+    return X, y
+
+
+@pytest.mark.parametrize("stream", [stochastic, switching])
+@pytest.mark.parametrize("eta", ["tuned", "anytime", 0.1])
+@pytest.mark.parametrize("cost", [0.1, 0.8])
+def test_regret_below_theorem_1(stream, eta, cost):
+    """Mean regret over 40 seeds against each expert of a fixed sequence, by five standard errors."""
+    X, y = stream(np.random.default_rng(0))
+    best = ab.best_in_hindsight(EXPERTS, X, y, cost=cost)
+    regrets = []
+    for seed in range(40):
+        learner = ab.Exp3Abs(EXPERTS, cost=cost, eta=eta, horizon=T, seed=seed)
+        regrets.append(ab.simulate(learner, X, y).regret(best)[-1])
+    error = np.std(regrets) / math.sqrt(len(regrets))
+    bound = theory.exp3_abs_bound(T, EXPERTS.n_experts, cost, eta)
+    assert np.mean(regrets) + 5 * error < bound
+
+
+@pytest.mark.parametrize("eta", ["tuned", "anytime"])
+def test_regret_below_theorem_1_against_an_adversary_that_sees_the_weights(eta):
+    """Each round it lets the predictor with the most weight err, and the rule with the most weight abstain."""
+    n, cost, regrets = 1000, 0.5, []
+    for seed in range(10):
+        learner = ab.Exp3Abs(EXPERTS, cost=cost, eta=eta, horizon=n, seed=seed)
+        rows, total = [], 0.0
+        for _ in range(n):
+            q = learner.weights.reshape(5, 4)
+            scores, margins = np.ones(5), np.ones(4)
+            scores[q.sum(axis=1).argmax()] = -1.0
+            margins[q.sum(axis=0).argmax()] = -1.0
+            x = np.concatenate([scores, margins])
+            rows.append(x)
+            decision = learner.decide(x)
+            total += cost if decision.abstained else float(decision.prediction < 0)
+            if not decision.abstained:
+                learner.learn(decision, 1)
+        regrets.append(total - ab.best_in_hindsight(EXPERTS, rows, np.ones(n), cost=cost).total.min())
+    error = np.std(regrets) / math.sqrt(len(regrets))
+    assert np.mean(regrets) + 5 * error < theory.exp3_abs_bound(n, EXPERTS.n_experts, cost, eta)
