@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from . import floor, online, peers, rings, scaling, startup, thresholds
+from . import floor, online, peers, rings, scaling, startup, thresholds, weights
 from .table import console
 
 SECTIONS: dict[str, Callable[[], None]] = {
@@ -15,6 +15,7 @@ SECTIONS: dict[str, Callable[[], None]] = {
     "peers": peers.run,
     "online": online.run,
     "startup": startup.run,
+    "weights": weights.run,
 }
 
 

@@ -43,7 +43,7 @@ def _learn_singles(seen: bool, step: float, game: Game) -> None:
     mask, abstains = game.mask, game.abstains
     n_cells = np.uint64(mask.size)
     for c in range(n_cells):
-        paid[c] += (mask[c] & abstains[c]) * step
+        paid[c] += step if mask[c] & abstains[c] else 0.0
     if seen and 8 * run.size > n_cells:
         for c in range(n_cells):
             losses[c] += (mask[c] & (not abstains[c])) * row[np.uint64(predictor[c])]
@@ -56,10 +56,10 @@ def _learn_singles(seen: bool, step: float, game: Game) -> None:
                     losses[offset + i] += (mask[offset + i] & (not abstains[offset + i])) * loss
     if seen or game.how.optimistic:
         for c in range(n_cells):
-            updates[c] += mask[c]
+            updates[c] += 1.0 if mask[c] else 0.0
     else:
         for c in range(n_cells):
-            updates[c] += mask[c] & abstains[c]
+            updates[c] += 1.0 if mask[c] & abstains[c] else 0.0
 
 
 @part
