@@ -13,7 +13,7 @@ def test_kinds():
     np.testing.assert_array_equal(costs.get(lambda X: X[:, 0]).of(X, 1, 2), [0.1, 0.4])
 
 
-@pytest.mark.parametrize("cost", [-0.1, 1.1, np.nan, [0.2, 2.0], "much", None, [], [[0.1]]])
+@pytest.mark.parametrize("cost", [-0.1, 1.1, np.nan, [0.2, 2.0], "much", "0.3", True, 0.2j, None, [], [[0.1]]])
 def test_wrong_costs(cost):
     with pytest.raises(InputError, match="^cost: expected"):
         costs.get(cost)
@@ -38,3 +38,12 @@ def test_values_are_copied():
     cost = costs.get(values)
     values[0] = 0.9
     np.testing.assert_array_equal(cost.of(None, 1, 2), [0.1, 0.2])
+
+
+def test_a_cost_of_ones_own_is_checked():
+    class Dear(costs.Cost):
+        def values_of(self, X, first_round, n):
+            return [5.0] * n
+
+    with pytest.raises(InputError, match=r"^cost: expected values in \[0, 1\], got 5"):
+        costs.get(Dear()).of(None, 1, 2)

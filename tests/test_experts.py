@@ -80,7 +80,7 @@ SETS = {
     "rings": ab.experts.hyperplanes(3, 2, 5, seed=0),
     "balls": ab.experts.hyperplanes(3, 2, 5, regions="balls", always_predict=True, seed=0),
     "accept": ab.experts.hyperplanes(3, 2, 5, regions="accept_rings", seed=0),
-    "axis": ab.experts.axis_planes(3, 12, [0.0, 0.1, 0.3, 0.5]),
+    "axis": ab.experts.axis_planes(3, 12, [0.0, 0.11, 0.29, 0.47]),
     "thresholds": ab.experts.thresholds(3, [-1.0, 0.0, 0.2, 0.2, 0.6]),
 }
 
@@ -95,6 +95,48 @@ def test_the_subset_relation_is_exact(name):
     abstains = experts.advise(X).abstains
     shown = ~np.einsum("ni,nj->ij", abstains.astype(np.float32), (~abstains).astype(np.float32)).astype(bool)
     np.testing.assert_array_equal(shown, experts.rule_subset)
+
+
+def test_axis_planes_abstain_where_they_score_zero():
+    experts = ab.experts.axis_planes(1, 2, [0.0, 0.1])
+    x = experts.offsets[:, None]
+    assert (experts.advise(x).abstains[[0, 1], [0, 2]]).all()
+
+
+class Careless(ab.experts.ExpertSet):
+    """A set of one's own that does not say what it promised."""
+
+    kind = "careless"
+
+    def __init__(self, predictions, abstains):
+        super().__init__(3, 4, 2)
+        self.advice = predictions, abstains
+
+    def _advise(self, X, out=None):
+        return ab.experts.Advice(*(np.repeat(part, len(X), axis=0) for part in self.advice))
+
+    def parameters(self):
+        return {}
+
+
+@pytest.mark.parametrize(
+    ("predictions", "abstains"),
+    [
+        (np.zeros((1, 50_000)), np.zeros((1, 4), bool)),
+        (np.zeros((1, 3)), np.zeros((1, 1), bool)),
+        (np.full((1, 3), np.nan), np.zeros((1, 4), bool)),
+        (np.array([[None] * 3]), np.zeros((1, 4), bool)),
+    ],
+)
+def test_what_experts_say_is_checked(predictions, abstains):
+    learner = ab.UCB(Careless(predictions, abstains), cost=0.1)
+    for action in (
+        lambda: learner.decide([0.0, 0.0]),
+        lambda: ab.simulate(learner, np.zeros((5, 2)), np.ones(5)),
+        lambda: learner.decide(ab.experts.Advice(predictions, abstains)),
+    ):
+        with pytest.raises(InputError, match="^advice: expected"):
+            action()
 
 
 def test_columns_and_pairs():
@@ -135,15 +177,15 @@ def test_functions_that_name_classes():
 @pytest.mark.parametrize(
     ("make", "match"),
     [
-        (lambda: ab.experts.hyperplanes(0), "at least one dimension"),
-        (lambda: ab.experts.hyperplanes(2, 0), "at least one dimension"),
+        (lambda: ab.experts.hyperplanes(0), "^dim: expected"),
+        (lambda: ab.experts.hyperplanes(2, 0), "^n_predictors: expected"),
         (lambda: ab.experts.hyperplanes(2, 3, 0), "n_rings"),
         (lambda: ab.experts.hyperplanes(2, regions="cubes"), "regions"),
         (lambda: ab.experts.axis_planes(5, 4), "n_predictors"),
         (lambda: ab.experts.axis_planes(2, thresholds=[np.nan]), "thresholds"),
         (lambda: ab.experts.thresholds(0, [0.1]), "n_models"),
         (lambda: ab.experts.thresholds(2, []), "thresholds"),
-        (lambda: ab.experts.from_columns(0, 1), "at least one"),
+        (lambda: ab.experts.from_columns(0, 1), "^n_predictors: expected"),
         (lambda: ab.experts.from_columns(2, 3, "aligned"), "aligned"),
         (lambda: ab.experts.from_columns(2, 3, "both"), "pairs"),
         (lambda: ab.experts.from_columns(2, 3, [(2, 0)]), "pairs"),
@@ -151,6 +193,16 @@ def test_functions_that_name_classes():
         (lambda: ab.experts.from_columns(2, 2, rule_subset=np.eye(3, dtype=bool)), "rule_subset"),
         (lambda: ab.experts.from_columns(2, 2, rule_subset=np.zeros((2, 2), bool)), "diagonal"),
         (lambda: ab.experts.from_functions([]), "at least one"),
+        (lambda: ab.experts.from_functions(None), "at least one"),
+        (lambda: ab.experts.hyperplanes(2.5), "^dim: expected"),
+        (lambda: ab.experts.hyperplanes(2, seed=-1), "^seed: expected"),
+        (lambda: ab.experts.hyperplanes(2, seed="a"), "^seed: expected"),
+        (lambda: ab.experts.thresholds(2.0, [0.1]), "^n_models: expected"),
+        (lambda: ab.experts.thresholds(2, "abc"), "^thresholds: expected"),
+        (lambda: ab.experts.from_columns(2, 2, [[0, 1], [1]]), "^pairs: expected"),
+        (lambda: ab.datasets.load("synthetic", n=2.5), "^n: expected"),
+        (lambda: ab.experts.hyperplanes(2).advise(np.zeros((3, 4))), "^X: expected 2 columns"),
+        (lambda: ab.experts.thresholds(2, [0.1]).advise(np.zeros((3, 400))), "^X: expected 2 columns"),
         (lambda: ab.experts.from_functions([(1, 2)]), "functions"),
         (lambda: ab.experts.Advice(np.zeros((1, 2)), np.zeros((2, 2), bool)), "advice"),
     ],

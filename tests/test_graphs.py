@@ -41,7 +41,7 @@ def test_figure_4_subset_graph():
 
 
 def test_figure_4_estimated_graph_holds_the_subset_graph():
-    """Claim 15: at every round, and the number of edges never grows while no threshold reaches one co-occurrence."""
+    """Claim 15, for three experts: at every round."""
     learner = ab.UCBGT(FIGURE_4, cost=0.2)
     rng = np.random.default_rng(0)
     for _ in range(200):
@@ -120,6 +120,46 @@ def test_a_wrong_graph_of_ones_own_changes_nothing():
         learner.decide(np.ones(6))
     assert learner.round == 0
     assert learner._random.random() == np.random.default_rng(0).random()
+
+
+class Stingy(ab.graphs.FeedbackGraph):
+    """Counts its rounds, and lets nobody but the chosen hear."""
+
+    def __init__(self):
+        self.rounds = 0
+
+    def out_neighbours(self, expert, now):
+        return np.arange(now.experts.n_experts) == expert
+
+    def observe(self, now, expert):
+        self.rounds += 1
+
+
+def test_the_memory_of_a_graph_of_ones_own():
+    """A clone begins anew with a graph of its own; after an exception it is as before."""
+    X, y = np.column_stack([np.ones((50, 3)), np.random.default_rng(0).normal(size=(50, 3))]), np.ones(50)
+    learner = ab.UCBNT(FIGURE_4, cost=0.2, graph=Stingy())
+    ab.simulate(learner, X, y)
+    clone = learner.clone()
+    assert (learner.graph.rounds, clone.graph.rounds) == (50, 0)
+
+    def angry(done):
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        ab.simulate(learner, X, y, progress=angry)
+    assert (learner.round, learner.graph.rounds) == (50, 50)
+
+
+def test_a_built_in_graph_made_ones_own_is_asked():
+    class Shy(type(ab.graphs.complete())):
+        def out_neighbours(self, expert, now):
+            return np.arange(now.experts.n_experts) == expert
+
+    learner = ab.UCBNT(FIGURE_4, cost=0.2, graph=Shy())
+    assert not learner.supervised
+    learner.decide(np.array([1.0, 1, 1, -1, -1, -1]))
+    assert learner.counts.tolist() == [1, 0, 0]
 
 
 def test_drawing():

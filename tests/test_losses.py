@@ -41,7 +41,7 @@ def test_multiclass_of_integers_and_strings():
         loss(np.array([["cat"]]), loss.labels([7]))
 
 
-@pytest.mark.parametrize("y", [[0], [2], [np.nan], ["cat"], [[1]], [None]])
+@pytest.mark.parametrize("y", [[0], [2], [np.nan], ["cat"], ["1"], [[1]], [None]])
 def test_wrong_binary_labels(y):
     with pytest.raises(LabelError, match="^y: expected"):
         losses.get("zero_one").labels(y)
@@ -49,7 +49,13 @@ def test_wrong_binary_labels(y):
 
 @pytest.mark.parametrize(
     ("loss", "y"),
-    [("absolute", [np.nan]), ("squared", [np.inf]), ("multiclass", [0.5]), (losses.multiclass([1, 2]), [3])],
+    [
+        ("absolute", [np.nan]),
+        ("squared", [np.inf]),
+        ("multiclass", [0.5]),
+        ("multiclass", [np.inf]),
+        (losses.multiclass([1, 2]), [3]),
+    ],
 )
 def test_other_wrong_labels(loss, y):
     with pytest.raises(LabelError, match="^y: expected"):
@@ -81,3 +87,36 @@ def test_wrong_gamma(gamma):
 def test_spec_makes_it_again(loss):
     known = losses.get(loss)
     assert losses.from_spec(known.spec()) == known
+
+
+class Wild(losses.Loss):
+    """A loss of one's own, out of range or shape."""
+
+    name = "wild"
+
+    def __init__(self, result):
+        self.result = result
+
+    def labels(self, y):
+        return np.asarray(y)
+
+    def values(self, predictions, y):
+        return self.result
+
+
+@pytest.mark.parametrize("result", [[[7.0]], [[-0.1]], [[np.nan]], [[0.1, 0.2]]])
+def test_losses_of_ones_own_are_checked(result):
+    with pytest.raises(InputError, match="^loss: expected values"):
+        Wild(np.array(result))(np.array([[0.5]]), np.array([1.0]))
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "ramp", "hinge", "squared", "absolute"])
+def test_strings_are_no_scores(loss):
+    with pytest.raises(InputError, match="^predictions: expected numbers"):
+        losses.get(loss)(np.array([["cat"]]), np.array([1.0]))
+
+
+@pytest.mark.parametrize("classes", [[0.5, 1.5], [1, "a"], [1], 3])
+def test_wrong_classes(classes):
+    with pytest.raises(InputError, match="^classes: expected"):
+        losses.multiclass(classes)

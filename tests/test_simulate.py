@@ -1,5 +1,10 @@
 """Playing tables: what goes in, what comes out, what happens when it is interrupted."""
 
+import copy
+import json
+import pickle
+import signal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -91,6 +96,36 @@ def test_progress_and_interruption():
             np.testing.assert_array_equal(rest.expert, whole.expert[-len(rest) :])
 
 
+@pytest.mark.parametrize("delay", [0, 7])
+def test_a_real_interruption(delay):
+    """A signal that comes while compiled code runs: the rounds played are the rounds counted, and no others."""
+    experts = ab.experts.thresholds(40, np.linspace(0, 0.5, 50))
+    rng = np.random.default_rng(0)
+    table, labels = rng.uniform(-1, 1, (20_000, 40)), rng.choice([-1, 1], 20_000)
+    ab.simulate(ab.UCBGT(experts, cost=0.2), table[:300], labels[:300], delay=delay)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for pause in (0.003, 0.01, 0.03):
+            learner = ab.UCBGT(experts, cost=0.2)
+            signal.setitimer(signal.ITIMER_REAL, pause)
+            with pytest.raises(KeyboardInterrupt):
+                ab.simulate(learner, table, labels, delay=delay)
+            twin = ab.UCBGT(experts, cost=0.2)
+            if learner.round > 0:
+                ab.simulate(twin, table[: learner.round], labels[: learner.round], delay=delay)
+            after, expected = state_of(learner), state_of(twin)
+            assert all(np.array_equal(after[name], expected[name]) for name in after)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_delay_longer_than_the_table():
+    first, second = ab.UCBGT(EXPERTS, cost=0.2), ab.UCBGT(EXPERTS, cost=0.2)
+    traces = [ab.simulate(one, X[:50], Y[:50], delay=d) for one, d in ((first, 50), (second, 10**15))]
+    np.testing.assert_array_equal(traces[0].expert, traces[1].expert)
+
+
 def test_an_exception_in_the_middle_changes_nothing():
     experts = ab.experts.from_functions([(lambda x: x[0], lambda x: 1.0 if x[1] < 0.99 else np.nan)])
     learner = ab.UCB(experts, cost=0.2)
@@ -150,6 +185,12 @@ def test_advice_instead_of_x():
         ({"X": np.where(np.arange(3000)[:, None] == 7, np.nan, X)}, "X: expected finite numbers, got nan in row 7"),
         ({"X": [["a", "b"]], "y": [1]}, "X: expected numbers"),
         ({"y": Y[:10]}, "y: expected 3000 labels"),
+        ({"y": 5}, "y: expected 3000 labels"),
+        ({"y": None}, "y: expected 3000 labels"),
+        ({"X": [[1.0, 2.0], [3.0]], "y": [1, 1]}, "X: expected rows of equal length"),
+        ({"X": X.astype(complex)}, "X: expected numbers"),
+        ({"X": [["0.5", "0.5"]], "y": [1]}, "X: expected numbers"),
+        ({"checkpoints": np.array([9, 3], np.uint8)}, "checkpoints: expected increasing"),
         ({"y": np.zeros(3000)}, "y: expected labels -1 and"),
         ({"delay": 1.5}, "delay"),
         ({"checkpoints": [5, 5]}, "checkpoints"),
@@ -170,6 +211,9 @@ def test_bad_input(change, match):
         ({"beta": -1}, "beta"),
         ({"beta": np.nan}, "beta"),
         ({"beta": "much"}, "beta"),
+        ({"beta": True}, "beta"),
+        ({"beta": 1e308}, "beta"),
+        ({"ties": np.array(["first"])}, "ties"),
         ({"ties": "last"}, "ties"),
         ({"loss": "none"}, "loss"),
         ({"cost": 1.5}, "cost"),
@@ -183,9 +227,15 @@ def test_bad_arguments(arguments, match):
         ab.UCBGT(EXPERTS, **{"cost": 0.2, **arguments})
 
 
-def test_no_experts():
-    with pytest.raises(InputError, match="experts"):
+def test_nothing_given():
+    with pytest.raises(InputError, match="^experts"):
         ab.UCBGT(None, cost=0.2)
+    with pytest.raises(InputError, match="^learner"):
+        ab.simulate(None, X, Y)
+    with pytest.raises(InputError, match="^experts"):
+        ab.best_in_hindsight(None, X, Y, cost=0.2)
+    with pytest.raises(InputError, match="^best"):
+        ab.simulate(ab.UCB(EXPERTS, cost=0.2), X[:5], Y[:5]).regret(None)
 
 
 def test_learning_what_cannot_be_learnt():
@@ -203,9 +253,38 @@ def test_learning_what_cannot_be_learnt():
     silent = next(d for d in map(learner.decide, X) if d.abstained)
     with pytest.raises(DecisionError, match="stays hidden"):
         learner.learn(silent, 1)
-    forged = ab.Decision.from_json(learner.decide(X[0]).to_json().replace('"expert": ', '"expert": 9'))
-    with pytest.raises(DecisionError, match="decision"):
-        learner.learn(forged, 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('"expert": ', '"expert": 9'), ('"cost": 0.25', '"cost": 9.0'), ('"abstained": false', '"abstained": true')],
+)
+def test_a_decision_that_was_changed(old, new):
+    learner = ab.UCBGT(EXPERTS, cost=0.25)
+    text = next(d for d in map(learner.decide, X) if not d.abstained).to_json()
+    assert old in text
+    with pytest.raises(DecisionError, match="^decision"):
+        learner.learn(ab.Decision.from_json(text.replace(old, new)), 1)
+    nan = {**json.loads(text), "predictions": [np.nan] * 5}
+    with pytest.raises(DecisionError, match="^decision"):
+        learner.learn(ab.Decision.from_json(json.dumps(nan)), 1)
+    learner.learn(ab.Decision.from_json(text), 1)
+
+
+def test_copies_of_a_decision_cannot_be_written_to():
+    decision = ab.UCBGT(EXPERTS, cost=0.25).decide(X[0])
+    for twin in (copy.copy(decision), copy.deepcopy(decision), pickle.loads(pickle.dumps(decision))):
+        assert twin == decision
+        assert not twin.predictions.flags.writeable
+        assert not twin.neighbours.flags.writeable
+
+
+def test_a_shallow_copy_of_a_learner_shares_nothing():
+    learner = ab.UCBGT(EXPERTS, cost=0.25)
+    twin = copy.copy(learner)
+    ab.simulate(learner, X, Y)
+    assert twin.round == 0
+    assert twin.counts.sum() == 0
 
 
 def test_a_million_experts():

@@ -184,9 +184,10 @@ def check_peek(make: Make, X: Table, y: Table) -> None:
     """Peeking tells the next decision and changes nothing."""
     learner = make()
     simulate(learner, X, y)
-    before = state_of(learner)
+    before, random = state_of(learner), learner._random.bit_generator.state
     peeked = learner.peek(X[0])
     _assert_same_state(before, state_of(learner))
+    assert random == learner._random.bit_generator.state, "It has drawn at random."
     assert peeked == learner.decide(X[0]), "The decision differs from the peek."
 
 
@@ -225,6 +226,12 @@ def check_bad_input(make: Make, X: Table, y: Table) -> None:
         _must_fail(learner, lambda: simulate(learner, np.column_stack([X, y]), y), "a column too many")
     foreign = [stranger.decide(x) for x in X]
     _must_fail(learner, lambda: learner.learn(foreign[0], y[0]), "a decision of another learner")
+    _must_fail(learner, lambda: learner.forget(foreign[0]), "forgetting a decision of another learner")
+    for decision in foreign:
+        assert 0.0 <= decision.probability <= 1.0 + 1e-9, f"The probability is {decision.probability}."
+        if decision.round in stranger.pending:
+            for label in (None, np.nan, [y[0]]):
+                _must_fail(stranger, partial(stranger.learn, decision, label), f"the label {label!r}")
     if not stranger.supervised:
         for decision in foreign:
             if decision.abstained:

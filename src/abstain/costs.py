@@ -28,18 +28,25 @@ class Cost(ABC):
     """No cost is above this."""
 
     @abstractmethod
-    def of(self, X: Floats | None, first_round: int, n: int) -> Floats:
+    def values_of(self, X: Floats | None, first_round: int, n: int) -> ArrayLike:
         """The costs (n,) of the rounds from ``first_round`` (1-based) on, whose inputs are X (n, d)."""
+
+    def of(self, X: Floats | None, first_round: int, n: int) -> Floats:
+        """`values_of`, checked to be n numbers in [0, 1]."""
+        costs = _checked(self.values_of(X, first_round, n))
+        if costs.shape != (n,):
+            raise InputError(f"cost: expected {n} values for {n} inputs, got shape {costs.shape}")
+        return costs
 
 
 CostLike: TypeAlias = float | ArrayLike | Callable[[Floats], ArrayLike] | Cost
 
 
 def _checked(values: ArrayLike) -> Floats:
-    try:
-        costs = np.array(plain(values), np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"cost: expected numbers in [0, 1], got {values!r}") from None
+    array = plain(values, "cost")
+    if array.dtype.kind not in "fiu":
+        raise InputError(f"cost: expected numbers in [0, 1], got {values!r}")
+    costs = np.array(array, np.float64)
     wrong = ~((costs >= 0.0) & (costs <= 1.0))
     if wrong.any():
         raise InputError(f"cost: expected values in [0, 1], got {costs[wrong].flat[0]}")
@@ -57,7 +64,7 @@ class Constant(Cost):
     def largest(self) -> float:  # type: ignore[override]
         return self.value
 
-    def of(self, X: Floats | None, first_round: int, n: int) -> Floats:
+    def values_of(self, X: Floats | None, first_round: int, n: int) -> ArrayLike:
         return np.full(n, self.value)
 
 
@@ -71,7 +78,7 @@ class PerRound(Cost):
     def largest(self) -> float:  # type: ignore[override]
         return float(self.values.max())
 
-    def of(self, X: Floats | None, first_round: int, n: int) -> Floats:
+    def values_of(self, X: Floats | None, first_round: int, n: int) -> ArrayLike:
         if first_round + n - 1 > len(self.values):
             raise InputError(f"cost: expected a value for round {first_round + n - 1}, got {len(self.values)} values")
         return self.values[first_round - 1 : first_round - 1 + n]
@@ -83,13 +90,10 @@ class OfInput(Cost):
 
     function: Callable[[Floats], ArrayLike]
 
-    def of(self, X: Floats | None, first_round: int, n: int) -> Floats:
+    def values_of(self, X: Floats | None, first_round: int, n: int) -> ArrayLike:
         if X is None:
             raise InputError("cost: a function of x needs x, but only advice was given")
-        costs = _checked(self.function(X))
-        if costs.shape != (n,):
-            raise InputError(f"cost: expected {n} values for {n} inputs, got shape {costs.shape}")
-        return costs
+        return self.function(X)
 
 
 def get(cost: CostLike) -> Cost:

@@ -12,6 +12,9 @@ from .errors import FileError
 Bools: TypeAlias = NDArray[np.bool_]
 
 
+_TYPES = {"round": int, "expert": int, "abstained": bool, "learner": str, "cost": float, "probability": float}
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Decision:
     """A decision; it never changes, and `to_json` and `from_json` carry it over a restart."""
@@ -55,12 +58,15 @@ class Decision:
                     raise ValueError(f"{name} is not made of 0 and 1")
                 fields[name] = frozen(np.array([bit == "1" for bit in fields[name]], np.bool_))
             fields["predictions"] = frozen(np.array(fields["predictions"]))
-            for name, kind in (("round", int), ("expert", int), ("abstained", bool), ("learner", str)):
+            for name, kind in _TYPES.items():
                 if type(fields[name]) is not kind:
                     raise ValueError(f"{name} is not of type {kind.__name__}")
             return cls(**fields)
         except (KeyError, TypeError, ValueError) as error:
             raise FileError(f"decision: expected JSON written by to_json, got something else ({error})") from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Decision.from_json, (self.to_json(),)  # copies and pickles stay read-only
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Decision) and self.to_json() == other.to_json()

@@ -27,7 +27,7 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mappi
     try:
         with temporary.open("xb") as stream:
             with zipfile.ZipFile(stream, "w") as archive:
-                text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1)
+                text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1, default=_as_plain)
                 archive.writestr(_entry("header.json"), text)
                 for name, array in arrays.items():
                     with archive.open(_entry(f"{name}.npy"), "w", force_zip64=True) as part:
@@ -38,6 +38,13 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mappi
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _as_plain(value: Any) -> Any:
+    """NumPy's numbers as Python's."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"{value!r} cannot be written as JSON")
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

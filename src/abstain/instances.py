@@ -26,7 +26,7 @@ class Instance:
     _probabilities: Floats
 
     def draw(self, n: int, seed: int | np.random.SeedSequence | None = None) -> tuple[Floats, Floats]:
-        """N independent rounds: X (n, d) for the experts, y (n,)."""
+        """Independent rounds: X (n, d) for the experts, y (n,)."""
         rows = np.random.default_rng(seed).choice(len(self._values), n, p=self._probabilities)
         return np.ascontiguousarray(self._values[rows, :-1]), self._values[rows, -1]
 

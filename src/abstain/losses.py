@@ -41,16 +41,38 @@ class Loss(ABC):
         """``y`` as an array (n,) this loss can judge, or a `LabelError`."""
 
     @abstractmethod
-    def __call__(self, predictions: Table, y: Table) -> Table:
+    def values(self, predictions: Table, y: Table) -> Table:
         """The loss (n, P) of each prediction; ``y`` as returned by `labels`."""
+
+    def __call__(self, predictions: Table, y: Table) -> Table:
+        """`values`, checked to be of the right shape and in [0, 1] unless it is one of the library's own losses."""
+        values = self.values(predictions, y)
+        if type(self).__module__ == __name__ and not isinstance(self, FunctionLoss):
+            return values
+        values = np.array(values, np.uint8 if self.binary else np.float64)
+        if values.shape != predictions.shape:
+            raise InputError(f"loss: expected values of shape {predictions.shape}, got {values.shape}")
+        wrong = ~((values >= 0) & (values <= 1))
+        if wrong.any():
+            raise InputError(f"loss: expected values in [0, 1], got {values[wrong][0]}")
+        return values
 
     def spec(self) -> dict[str, Any] | None:
         """What makes this loss again by `from_spec`; None if it is a function."""
         return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]
 
 
+def _scores(predictions: Table) -> NDArray[np.float64]:
+    """Predictions that must be numbers."""
+    if predictions.dtype.kind not in "fiub":
+        raise InputError(f"predictions: expected numbers for this loss, got {predictions.dtype}")
+    return np.ascontiguousarray(predictions, np.float64)
+
+
 def _numbers(y: ArrayLike) -> NDArray[np.float64]:
-    array = plain(y)
+    array = plain(y, "y")
+    if array.dtype.kind not in "fiubO":
+        raise LabelError(f"y: expected numbers, got {array.dtype}")
     try:
         numbers = np.ascontiguousarray(array, np.float64)
     except (TypeError, ValueError):
@@ -78,9 +100,9 @@ class ZeroOne(_Signed):
     name = "zero_one"
     binary = True
 
-    def __call__(self, predictions: Table, y: Table) -> NDArray[np.uint8]:
+    def values(self, predictions: Table, y: Table) -> NDArray[np.uint8]:
         errs = np.empty(predictions.shape, np.uint8)
-        passes.zero_one(np.ascontiguousarray(predictions, np.float64), y, errs)
+        passes.zero_one(_scores(predictions), y, errs)
         return errs
 
 
@@ -92,11 +114,12 @@ class Ramp(_Signed):
     name = "ramp"
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.gamma < np.inf:
-            raise InputError(f"gamma: expected a positive number, got {self.gamma}")
+        if not isinstance(self.gamma, (int, float, np.integer, np.floating)) or not 0.0 < self.gamma < np.inf:
+            raise InputError(f"gamma: expected a positive number, got {self.gamma!r}")
+        object.__setattr__(self, "gamma", float(self.gamma))
 
-    def __call__(self, predictions: Table, y: Table) -> NDArray[np.float64]:
-        return ramp_value(-y[:, np.newaxis] * predictions, self.gamma)
+    def values(self, predictions: Table, y: Table) -> NDArray[np.float64]:
+        return ramp_value(-y[:, np.newaxis] * _scores(predictions), self.gamma)
 
 
 @dataclass(frozen=True)
@@ -105,8 +128,11 @@ class Hinge(_Signed):
 
     name = "hinge"
 
-    def __call__(self, predictions: Table, y: Table) -> NDArray[np.float64]:
-        return np.clip(1.0 - y[:, np.newaxis] * predictions, 0.0, 1.0)
+    def values(self, predictions: Table, y: Table) -> NDArray[np.float64]:
+        return np.clip(1.0 - y[:, np.newaxis] * _scores(predictions), 0.0, 1.0)
+
+
+_CLASS = (str, int, np.integer)
 
 
 @dataclass(frozen=True)
@@ -121,17 +147,19 @@ class Multiclass(Loss):
 
     def __post_init__(self) -> None:
         if self.classes is not None:
-            if len(set(self.classes)) < 2:
-                raise InputError(f"classes: expected at least two different ones, got {self.classes}")
+            kinds = {str if isinstance(one, str) else int for one in self.classes if isinstance(one, _CLASS)}
+            if len(set(self.classes)) < 2 or len(kinds) != 1 or not all(isinstance(c, _CLASS) for c in self.classes):
+                raise InputError(f"classes: expected at least two, all integers or all strings, got {self.classes}")
             object.__setattr__(self, "classes", tuple(np.asarray(self.classes).tolist()))
 
     def labels(self, y: ArrayLike) -> Table:
-        array = plain(y)
+        array = plain(y, "y")
         if array.ndim != 1:
             raise LabelError(f"y: expected one label a round, got shape {array.shape}")
         if array.dtype == object and all(isinstance(label, str) for label in array):
             array = array.astype(np.str_)
-        whole = array.dtype.kind in "iubU" or (array.dtype.kind == "f" and bool(np.all(array == np.floor(array))))
+        floats = array.dtype.kind == "f" and bool(np.isfinite(array).all() and np.all(array == np.floor(array)))
+        whole = array.dtype.kind in "iubU" or floats
         if not whole:
             raise LabelError(f"y: expected integers or strings, got {array.dtype}: {array[0]!r}")
         if self.classes is not None:
@@ -142,7 +170,7 @@ class Multiclass(Loss):
                 )
         return array
 
-    def __call__(self, predictions: Table, y: Table) -> NDArray[np.uint8]:
+    def values(self, predictions: Table, y: Table) -> NDArray[np.uint8]:
         if (predictions.dtype.kind == "U") != (y.dtype.kind == "U"):
             raise LabelError(f"y: predictions are {predictions.dtype} but labels {y.dtype}")
         return np.asarray(predictions != y[:, np.newaxis], np.uint8)
@@ -164,8 +192,8 @@ class AbsoluteError(_Error):
 
     name = "absolute"
 
-    def __call__(self, predictions: Table, y: Table) -> NDArray[np.float64]:
-        return np.asarray(np.minimum(np.abs(predictions - y[:, np.newaxis]), 1.0))
+    def values(self, predictions: Table, y: Table) -> NDArray[np.float64]:
+        return np.asarray(np.minimum(np.abs(_scores(predictions) - y[:, np.newaxis]), 1.0))
 
 
 @dataclass(frozen=True)
@@ -174,8 +202,8 @@ class SquaredError(_Error):
 
     name = "squared"
 
-    def __call__(self, predictions: Table, y: Table) -> NDArray[np.float64]:
-        return np.asarray(np.minimum((predictions - y[:, np.newaxis]) ** 2, 1.0))
+    def values(self, predictions: Table, y: Table) -> NDArray[np.float64]:
+        return np.asarray(np.minimum((_scores(predictions) - y[:, np.newaxis]) ** 2, 1.0))
 
 
 @dataclass(frozen=True)
@@ -191,14 +219,8 @@ class FunctionLoss(Loss):
             raise LabelError(f"y: expected one label a round, got shape {array.shape}")
         return array
 
-    def __call__(self, predictions: Table, y: Table) -> NDArray[np.float64]:
-        values = np.array(self.function(predictions, y), np.float64)
-        if values.shape != predictions.shape:
-            raise InputError(f"loss: expected values of shape {predictions.shape}, got {values.shape}")
-        wrong = ~((values >= 0.0) & (values <= 1.0))
-        if wrong.any():
-            raise InputError(f"loss: expected values in [0, 1], got {values[wrong][0]}")
-        return values
+    def values(self, predictions: Table, y: Table) -> NDArray[np.float64]:
+        return np.asarray(self.function(predictions, y), np.float64)
 
     def spec(self) -> None:
         return None
@@ -211,6 +233,8 @@ def ramp(gamma: float = 0.5) -> Ramp:
 
 def multiclass(classes: Sequence[Any] | None = None) -> Multiclass:
     """The zero-one loss for any integer or string classes."""
+    if classes is not None and not isinstance(classes, (Sequence, np.ndarray)):
+        raise InputError(f"classes: expected a sequence, got {classes!r}")
     return Multiclass(None if classes is None else tuple(classes))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import costs, losses
+from .errors import InputError
 from .experts import ExpertSet
 from .kernels import passes
 from .simulate import as_labels, blocks
@@ -25,6 +26,8 @@ def best_in_hindsight(
     >>> bool(best.total[best.expert] == best.total.min()), best.loss.shape
     (True, (1000,))
     """
+    if not isinstance(experts, ExpertSet):
+        raise InputError(f"experts: expected an ExpertSet, got {type(experts).__name__}")
     table = as_table(X, experts.n_features)
     judge, price = losses.get(loss), costs.get(cost)
     labels = as_labels(y, len(table), judge)
@@ -32,7 +35,7 @@ def best_in_hindsight(
     sums = np.zeros((experts.n_rules, experts.n_predictors))
     abstentions = np.zeros(experts.n_rules)
     for rows in blocks(len(table), experts):
-        advice = experts.advise(table[rows])
+        advice = experts.advise_block(table[rows])
         passes.add_losses(advice.abstains, judge(advice.predictions, labels[rows]), sums)
         # A constant cost counts first and multiplies then, as the learners do; rounding is the same.
         passes.add_costs(advice.abstains, np.ones_like(paid[rows]) if price.constant else paid[rows], abstentions)
@@ -42,7 +45,7 @@ def best_in_hindsight(
     rule, predictor = experts.rule_of[expert], experts.predictor_of[expert]
     own = np.empty(len(table))
     for rows in blocks(len(table), experts):
-        advice = experts.advise(table[rows])
+        advice = experts.advise_block(table[rows])
         errors = judge(advice.predictions[:, [predictor]], labels[rows])[:, 0]
         own[rows] = np.where(advice.abstains[:, rule], paid[rows], errors)
     return Best(expert, own, total)

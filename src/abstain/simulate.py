@@ -8,11 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
 from .experts import ExpertSet
+from .interrupts import held_back
 from .kernels.play import Played
 from .learners.base import Learner
 from .learners.compiled import CompiledLearner
 from .losses import Loss
-from .tables import as_table, plain
+from .tables import as_count, as_table, plain
 from .trace import Trace
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -33,20 +34,22 @@ def blocks(n: int, experts: ExpertSet) -> Iterator[slice]:
 
 def as_labels(y: ArrayLike, n: int, loss: Loss) -> NDArray[Any]:
     """Labels the loss can judge, one a round."""
-    if len(plain(y)) != n:
-        raise InputError(f"y: expected {n} labels, one for each row of X, got {len(plain(y))}")
-    return loss.labels(y)
+    array = plain(y, "y")
+    if array.ndim == 0 or len(array) != n:
+        raise InputError(f"y: expected {n} labels, one for each row of X, got shape {array.shape}")
+    return loss.labels(array)
 
 
 def _as_checkpoints(checkpoints: ArrayLike | None, n: int) -> Ints:
     if checkpoints is None:
         return np.zeros(0, np.int64)
-    array = plain(checkpoints)
+    array = plain(checkpoints, "checkpoints")
     if array.ndim != 1 or (len(array) > 0 and array.dtype.kind not in "iu"):
         raise InputError(f"checkpoints: expected rounds as integers, got {array.dtype} of shape {array.shape}")
-    if len(array) > 0 and (array.min() < 1 or array.max() > n or (np.diff(array) <= 0).any()):
+    rounds = array.astype(np.int64)
+    if len(rounds) > 0 and (rounds.min() < 1 or rounds.max() > n or (np.diff(rounds) <= 0).any()):
         raise InputError(f"checkpoints: expected increasing rounds from 1 to {n}, got {array}")
-    return array.astype(np.int64)
+    return rounds
 
 
 def simulate(
@@ -65,7 +68,8 @@ def simulate(
     + 1 is decided, the rest at the end. ``progress`` is called now and then with the number of rounds played so far.
 
     After an exception the learner is as before the call. Ctrl-C leaves it after the last whole block of rounds, with
-    the labels of those learnt; a further call goes on from there.
+    the labels of those learnt; a further call goes on from there. (Labels that wait when ``progress`` is called are
+    in no file saved there.)
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=1000, seed=0)
@@ -74,20 +78,21 @@ def simulate(
     >>> len(trace), trace.edges
     (1000, array([40000,  2000]))
     """
+    if not isinstance(learner, Learner):
+        raise InputError(f"learner: expected a Learner, got {type(learner).__name__}")
     table = as_table(X, learner.experts.n_features)
     labels = as_labels(y, len(table), learner.loss)
     at = _as_checkpoints(checkpoints, len(table))
-    if not isinstance(delay, (int, np.integer)) or isinstance(delay, bool) or delay < 0:
-        raise InputError(f"delay: expected a number of rounds that is not negative, got {delay!r}")
+    wait = min(as_count(delay, "delay", least=0), len(table))
     costs = np.ascontiguousarray(learner.cost.of(table, learner.round + 1, len(table)))
     out = Played(np.empty(len(table), np.int64), np.empty(len(table), np.bool_), np.empty(len(table)))
     trace = Trace(*out, checkpoints=at, edges=np.zeros(len(at), np.int64))
     before = learner._snapshot()
     try:
         if isinstance(learner, CompiledLearner) and learner.compiled:
-            _play_compiled(learner, table, labels, costs, int(delay), progress, trace)
+            _play_compiled(learner, table, labels, costs, wait, progress, trace)
         else:
-            _play_rounds(learner, table, labels, int(delay), progress, trace)
+            _play_rounds(learner, table, labels, wait, progress, trace)
     except Exception:
         learner._restore(before)
         raise
@@ -100,22 +105,25 @@ def _play_compiled(
     """Play in compiled blocks."""
     late = learner._new_late(delay) if delay > 0 else None
     first_round = learner.round + 1
-    try:
-        for rows in blocks(len(X), learner.experts):
-            advice = learner.experts.advise(X[rows])
-            losses = learner.loss(advice.predictions, y[rows])
-            inside = slice(*np.searchsorted(trace.checkpoints, [rows.start + 1, rows.stop + 1]))
-            learner._play(
-                advice, losses, costs[rows], trace.checkpoints[inside] - rows.start - 1, trace.edges[inside], late,
-                Played(trace.expert[rows], trace.abstained[rows], trace.loss[rows]),
-            )  # fmt: skip
-            learner.round += rows.stop - rows.start
-            if progress is not None:
-                progress(rows.stop)
-    finally:
-        if late is not None:
-            for t in range(max(first_round, learner.round - delay + 1), learner.round + 1):
-                learner._learn_late(t % delay, late)
+    scores = np.empty((next(blocks(len(X), learner.experts)).stop, learner.experts.n_predictors))
+    with held_back() as deliver_signals:
+        try:
+            for rows in blocks(len(X), learner.experts):
+                advice = learner.experts.advise_block(X[rows], scores)
+                losses = learner.loss(advice.predictions, y[rows])
+                inside = slice(*np.searchsorted(trace.checkpoints, [rows.start + 1, rows.stop + 1]))
+                learner._play(
+                    advice, losses, costs[rows], trace.checkpoints[inside] - rows.start - 1, trace.edges[inside],
+                    late, Played(trace.expert[rows], trace.abstained[rows], trace.loss[rows]),
+                )  # fmt: skip
+                learner.round += rows.stop - rows.start
+                if progress is not None:
+                    progress(rows.stop)
+                deliver_signals()
+        finally:
+            if late is not None:
+                for t in range(max(first_round, learner.round - delay + 1), learner.round + 1):
+                    learner._learn_late(t % delay, late)
 
 
 def _play_rounds(learner: Learner, X: Floats, y: NDArray[Any], delay: int, progress: Any, trace: Trace) -> None:
@@ -124,7 +132,7 @@ def _play_rounds(learner: Learner, X: Floats, y: NDArray[Any], delay: int, progr
     next_checkpoint = 0
     try:
         for i, rows in enumerate(X):
-            advice = learner.experts.advise(rows[np.newaxis])
+            advice = learner.experts.advise_block(rows[np.newaxis])
             if next_checkpoint < len(trace.checkpoints) and trace.checkpoints[next_checkpoint] == i + 1:
                 trace.edges[next_checkpoint] = learner.n_edges(rows)
                 next_checkpoint += 1
@@ -137,7 +145,7 @@ def _play_rounds(learner: Learner, X: Floats, y: NDArray[Any], delay: int, progr
                 trace.loss[i] = loss[0, learner.experts.predictor_of[decision.expert]]
             if i - delay in open_rounds:
                 learner.learn(open_rounds.pop(i - delay), y[i - delay])
-            if progress is not None and (i + 1) % 1000 == 0:
+            if progress is not None and ((i + 1) % 1000 == 0 or i + 1 == len(X)):
                 progress(i + 1)
     finally:
         for i, decision in open_rounds.items():

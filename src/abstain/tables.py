@@ -9,14 +9,33 @@ from .errors import InputError
 from .kernels.passes import all_finite
 
 
-def plain(values: Any) -> NDArray[Any]:
+def plain(values: Any, name: str = "values") -> NDArray[Any]:
     """``values`` as an array; data frames and series give their own."""
-    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    try:
+        return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    except ValueError as error:
+        raise InputError(f"{name}: expected rows of equal length ({error})") from None
+
+
+def as_count(value: Any, name: str, least: int = 1) -> int:
+    """A whole number that is not below ``least``."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least:
+        return int(value)
+    raise InputError(f"{name}: expected a whole number, at least {least}, got {value!r}")
+
+
+def as_seed(seed: Any) -> int | np.random.SeedSequence | None:
+    """A seed for `numpy.random.default_rng`."""
+    if seed is None or isinstance(seed, np.random.SeedSequence):
+        return seed
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0:
+        return int(seed)
+    raise InputError(f"seed: expected an integer that is not negative, a SeedSequence or None, got {seed!r}")
 
 
 def as_table(values: ArrayLike, width: int | None, name: str = "X") -> NDArray[np.float64]:
     """A table of finite floats with at least one row and ``width`` columns (any number, if None)."""
-    array = plain(values)
+    array = plain(values, name)
     if array.ndim != 2 or array.shape[0] == 0:
         raise InputError(f"{name}: expected a table with one row a round, got shape {array.shape}")
     if width is not None and array.shape[1] != width:
@@ -26,7 +45,7 @@ def as_table(values: ArrayLike, width: int | None, name: str = "X") -> NDArray[n
 
 def as_row(values: ArrayLike, width: int | None, name: str = "x") -> NDArray[np.float64]:
     """One round's features, as a table of one row."""
-    array = plain(values)
+    array = plain(values, name)
     if array.ndim != 1:
         raise InputError(f"{name}: expected one row of features, got shape {array.shape}")
     if width is not None and array.shape[0] != width:
@@ -35,6 +54,8 @@ def as_row(values: ArrayLike, width: int | None, name: str = "x") -> NDArray[np.
 
 
 def _finite(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+    if array.dtype.kind not in "fiubO":
+        raise InputError(f"{name}: expected numbers, got {array.dtype}")
     try:
         table = np.ascontiguousarray(array, np.float64)
     except (TypeError, ValueError) as error:

@@ -47,6 +47,8 @@ class Trace:
 
     def regret(self, best: Best) -> Floats:
         """The cumulative regret R_t against an expert, for t = 1, ..., T."""
+        if not isinstance(best, Best):
+            raise InputError(f"best: expected what best_in_hindsight returns, got {type(best).__name__}")
         if len(best.loss) != len(self):
             raise InputError(f"best: expected losses of {len(self)} rounds, got {len(best.loss)}")
         return np.cumsum(self.loss - best.loss)

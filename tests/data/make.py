@@ -7,18 +7,26 @@ import abstain as ab
 from abstain.files import VERSION
 
 FOLDER = Path(__file__).parent
-LEARNERS = {"ucb": ab.UCB, "ucb_nt": ab.UCBNT, "ucb_gt": ab.UCBGT, "fs": ab.FullSupervision}
+LEARNERS = {"ucb": ab.UCB, "ucb_nt": ab.UCBNT, "ucb_gt": ab.UCBGT, "fs": ab.FullSupervision, "exp3_abs": ab.Exp3Abs}
 
-for name, kind in LEARNERS.items():
-    X, y = ab.datasets.load("synthetic", n=400, seed=1)
-    learner = kind(ab.experts.hyperplanes(2, 4, 5, seed=3), cost=0.3, seed=2, ties="random")
-    ab.simulate(learner, X[:190], y[:190])
-    decisions = [learner.decide(x) for x in X[190:200]]
-    learner.save(FOLDER / f"{name}-v{VERSION}.abstain")
-    state = {"round": learner.round, "pending": learner.pending}
-    decision = next(d for d in decisions if d.round in learner.pending)
-    learner.learn(decision, 1)
-    trace = ab.simulate(learner, X[200:], y[200:])
-    after = {"expert": trace.expert.tolist(), "counts": learner.counts.tolist(), "means": learner.means.tolist()}
-    text = json.dumps({**state, "decision": json.loads(decision.to_json()), **after})
-    (FOLDER / f"{name}-v{VERSION}.json").write_text(text + "\n")
+
+def main():
+    for name, kind in LEARNERS.items():
+        X, y = ab.datasets.load("synthetic", n=400, seed=1)
+        options = {} if kind is ab.Exp3Abs else {"ties": "random"}
+        learner = kind(ab.experts.hyperplanes(2, 4, 5, seed=3), cost=0.3, seed=2, **options)
+        ab.simulate(learner, X[:190], y[:190])
+        decisions = [learner.decide(x) for x in X[190:200]]
+        learner.save(FOLDER / f"{name}-v{VERSION}.abstain")
+        state = {"round": learner.round, "pending": learner.pending}
+        decision = next(d for d in decisions if d.round in learner.pending)
+        learner.learn(decision, 1)
+        trace = ab.simulate(learner, X[200:], y[200:])
+        learnt = learner.weights if kind is ab.Exp3Abs else learner.means
+        after = {"expert": trace.expert.tolist(), "learnt": learnt.tolist()}
+        text = json.dumps({**state, "decision": json.loads(decision.to_json()), **after})
+        (FOLDER / f"{name}-v{VERSION}.json").write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

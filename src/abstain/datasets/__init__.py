@@ -21,6 +21,6 @@ def load(
     >>> X.shape, y
     ((3, 2), array([-1, -1,  1], dtype=int8))
     """
-    if name not in names:
+    if not isinstance(name, str) or name not in names:
         raise InputError(f"name: expected one of {', '.join(names)}, got {name!r}")
     return synthetic(n, seed)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError
+from ..tables import as_count
 from .base import Advice, Bools, ExpertSet, Floats, nested
 from .thresholds import as_thresholds
 
@@ -22,12 +22,11 @@ class AxisPlanes(ExpertSet):
         self.offsets, self.thresholds = offsets, thresholds
         self._feature = np.repeat(np.arange(dim), len(offsets))
         self._offset = np.tile(offsets, dim)
-        # Rounded once, here, so that ends meant to be equal are: then intervals that lie in each other by these ends do
-        # so for every input.
-        self._low = np.round(self._offset[:, np.newaxis] - thresholds, 12).ravel()
-        self._high = np.round(self._offset[:, np.newaxis] + thresholds, 12).ravel()
+        # The ends, rounded once: intervals that lie in each other by them do so for every input.
+        self._low = (self._offset[:, np.newaxis] - thresholds).ravel()
+        self._high = (self._offset[:, np.newaxis] + thresholds).ravel()
 
-    def advise(self, X: Floats) -> Advice:
+    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
         coordinate = X[:, self._feature]
         along = np.repeat(coordinate, len(self.thresholds), axis=1)
         return Advice(coordinate - self._offset, (self._low <= along) & (along <= self._high))
@@ -48,7 +47,6 @@ def axis_planes(dim: int, n_predictors: int = 100, thresholds: ArrayLike | None 
     >>> axis_planes(dim=4)
     <axis_planes: 2000 experts, 100 predictors, 2000 rules>
     """
-    if dim < 1 or n_predictors < dim:
-        raise InputError(f"n_predictors: expected at least one plane for each of {dim} features, got {n_predictors}")
-    offsets = np.linspace(-1.0, 1.0, n_predictors // dim + 2)[1:-1]
+    dim = as_count(dim, "dim")
+    offsets = np.linspace(-1.0, 1.0, as_count(n_predictors, "n_predictors", least=dim) // dim + 2)[1:-1]
     return AxisPlanes(dim, offsets, as_thresholds(np.linspace(0.0, 0.25, 20) if thresholds is None else thresholds))

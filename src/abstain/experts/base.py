@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from ..tables import plain
+from ..tables import as_count, as_table, plain
 
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -40,10 +40,20 @@ class Advice:
         return len(self.predictions)
 
 
+def check_advice(advice: Advice, n: int, n_predictors: int, n_rules: int) -> None:
+    """Raise an error unless the advice is of these sizes and its predictions are finite numbers or strings."""
+    if advice.predictions.shape != (n, n_predictors) or advice.abstains.shape != (n, n_rules):
+        raise InputError(
+            f"advice: expected predictions {(n, n_predictors)} and abstentions {(n, n_rules)}, "
+            f"got {advice.predictions.shape} and {advice.abstains.shape}"
+        )
+    kind = advice.predictions.dtype.kind
+    if kind not in "fiubU" or (kind == "f" and not np.isfinite(advice.predictions).all()):
+        raise InputError("advice: expected finite numbers or strings as predictions, got something else")
+
+
 def pair_arrays(pairs: "str | ArrayLike", n_predictors: int, n_rules: int) -> tuple[Ints, Ints]:
     """The (predictor, rule) of each expert: all pairs, predictor-major; one rule a predictor; or as given."""
-    if n_predictors < 1 or n_rules < 1:
-        raise InputError(f"expected at least one predictor and one rule, got {n_predictors} and {n_rules}")
     if isinstance(pairs, str):
         if pairs == "product":
             return np.repeat(np.arange(n_predictors), n_rules), np.tile(np.arange(n_rules), n_predictors)
@@ -54,7 +64,7 @@ def pair_arrays(pairs: "str | ArrayLike", n_predictors: int, n_rules: int) -> tu
                 )
             return np.arange(n_predictors), np.arange(n_rules)
         raise InputError(f"pairs: expected 'product', 'aligned' or an array of pairs, got {pairs!r}")
-    array = plain(pairs)
+    array = plain(pairs, "pairs")
     if array.ndim != 2 or array.shape[0] == 0 or array.shape[1] != 2 or array.dtype.kind not in "iu":
         raise InputError(f"pairs: expected integers of shape (K, 2), K > 0, got {array.dtype} of shape {array.shape}")
     if array.min() < 0 or array[:, 0].max() >= n_predictors or array[:, 1].max() >= n_rules:
@@ -66,7 +76,7 @@ def as_subset(rule_subset: ArrayLike | None, n_rules: int) -> Bools | None:
     """A given subset relation, checked: ``[i, j]`` says that rule j abstains wherever rule i does."""
     if rule_subset is None:
         return None
-    relation = plain(rule_subset)
+    relation = plain(rule_subset, "rule_subset")
     if relation.shape != (n_rules, n_rules) or relation.dtype != np.bool_:
         raise InputError(
             f"rule_subset: expected bool of shape ({n_rules}, {n_rules}), got {relation.dtype} {relation.shape}"
@@ -79,7 +89,7 @@ def as_subset(rule_subset: ArrayLike | None, n_rules: int) -> Bools | None:
 class ExpertSet(ABC):
     """Pairs of a predictor and a rule. Expert ``p * n_rules + a`` is the pair (p, a) where all pairs are experts.
 
-    A subclass computes `advise`, row by row: what it says of a row must not depend on the other rows, to the last bit.
+    A subclass defines `_advise`; what it says of a row must not depend on the other rows, to the last bit.
     """
 
     kind: ClassVar[str]
@@ -89,8 +99,10 @@ class ExpertSet(ABC):
     def __init__(
         self, n_predictors: int, n_rules: int, n_features: int | None, pairs: "str | ArrayLike" = "product"
     ) -> None:
-        self.predictor_of, self.rule_of = pair_arrays(pairs, n_predictors, n_rules)
-        self.n_predictors, self.n_rules, self.n_features = n_predictors, n_rules, n_features
+        self.n_predictors, self.n_rules = as_count(n_predictors, "n_predictors"), as_count(n_rules, "n_rules")
+        self.n_features = n_features
+        self.predictor_of, self.rule_of = pair_arrays(pairs, self.n_predictors, self.n_rules)
+        self.predictor_of.flags.writeable = self.rule_of.flags.writeable = False
 
     @property
     def n_experts(self) -> int:
@@ -98,13 +110,29 @@ class ExpertSet(ABC):
         return len(self.rule_of)
 
     @abstractmethod
-    def advise(self, X: Floats) -> Advice:
-        """The advice for a table of finite floats (n, n_features)."""
+    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
+        """The advice for a checked table; ``out`` (at least n, P) may be used for the predictions."""
+
+    def advise(self, X: ArrayLike) -> Advice:
+        """What all predictors and rules say on a table of finite numbers (n, n_features)."""
+        return self.advise_block(as_table(X, self.n_features))
+
+    def advise_block(self, X: Floats, out: Floats | None = None) -> Advice:
+        """`advise` on a table that was checked before; what the set returns is checked unless it is the library's
+        own.
+        """
+        advice = self._advise(X, out)
+        if not type(self).__module__.startswith(__package__ or "-"):
+            check_advice(advice, len(X), self.n_predictors, self.n_rules)
+        return advice
 
     @cached_property
     def rule_subset(self) -> Bools | None:
         """``[i, j]``: rule j abstains wherever rule i does (A, A); None where that is not known."""
-        return self._find_subset()
+        relation = self._find_subset()
+        if relation is not None:
+            relation.flags.writeable = False
+        return relation
 
     def _find_subset(self) -> Bools | None:
         return None

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..tables import as_count
 from .base import Advice, Bools, ExpertSet, Floats, as_subset
 
 
@@ -16,10 +17,11 @@ class Columns(ExpertSet):
     def __init__(
         self, n_predictors: int, n_rules: int, pairs: "str | ArrayLike", rule_subset: ArrayLike | None
     ) -> None:
+        n_predictors, n_rules = as_count(n_predictors, "n_predictors"), as_count(n_rules, "n_rules")
         super().__init__(n_predictors, n_rules, n_predictors + n_rules, pairs)
         self._subset = as_subset(rule_subset, n_rules)
 
-    def advise(self, X: Floats) -> Advice:
+    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
         return Advice(np.ascontiguousarray(X[:, : self.n_predictors]), X[:, self.n_predictors :] <= 0.0)
 
     def _find_subset(self) -> Bools | None:

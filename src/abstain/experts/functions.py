@@ -20,8 +20,8 @@ class Functions(ExpertSet):
     portable = False
 
     def __init__(self, pairs: Sequence[tuple[Predictor, Rule]], rule_subset: ArrayLike | None) -> None:
-        if not pairs:
-            raise InputError("pairs: expected at least one (h, r), got none")
+        if not isinstance(pairs, Sequence) or not pairs:
+            raise InputError(f"pairs: expected at least one (h, r), got {pairs!r}")
         for pair in pairs:
             if not (isinstance(pair, Sequence) and len(pair) == 2 and all(callable(part) for part in pair)):
                 raise InputError(f"pairs: expected pairs of functions (h, r), got {pair!r}")
@@ -30,12 +30,12 @@ class Functions(ExpertSet):
         super().__init__(len(self._predictors), len(self._rules), None, np.column_stack([predictor_of, rule_of]))
         self._subset = as_subset(rule_subset, self.n_rules)
 
-    def advise(self, X: Floats) -> Advice:
+    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
         predictions = np.array([[h(x) for h in self._predictors] for x in X])
         if predictions.ndim != 2 or predictions.dtype.kind not in "iufbU":
             raise InputError(f"predictors: expected numbers or strings, got {predictions.dtype}")
-        if predictions.dtype.kind != "U":
-            predictions = _finite(predictions, "predictors")
+        if predictions.dtype.kind == "f":
+            _finite(predictions, "predictors")
         return Advice(predictions, _finite(np.array([[r(x) for r in self._rules] for x in X]), "rules") <= 0.0)
 
     def _find_subset(self) -> Bools | None:
@@ -71,4 +71,4 @@ def from_functions(pairs: Sequence[tuple[Predictor, Rule]], rule_subset: ArrayLi
     >>> from_functions([(h, confident), (h, always)])
     <functions: 2 experts, 1 predictors, 2 rules>
     """
-    return Functions(list(pairs), rule_subset)
+    return Functions(pairs, rule_subset)

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernels import passes
+from ..tables import as_count, as_seed
 from .base import Advice, Bools, ExpertSet, Floats
 
 REGIONS = ("rings", "balls", "accept_rings")
@@ -17,9 +18,8 @@ class Hyperplanes(ExpertSet):
     kind = "hyperplanes"
 
     def __init__(self, normals: Floats, n_rings: int, always_predict: bool, regions: str) -> None:
-        if n_rings < 1:
-            raise InputError(f"n_rings: expected at least 1, got {n_rings}")
-        if regions not in REGIONS:
+        n_rings, always_predict = as_count(n_rings, "n_rings"), bool(always_predict)
+        if not isinstance(regions, str) or regions not in REGIONS:
             raise InputError(f"regions: expected one of {', '.join(REGIONS)}, got {regions!r}")
         if normals.ndim != 2 or normals.size == 0:
             raise InputError(f"expected at least one hyperplane in at least one dimension, got shape {normals.shape}")
@@ -39,8 +39,8 @@ class Hyperplanes(ExpertSet):
             table = ring != rule
         return np.column_stack([table, np.zeros((self.n_rings + 1, int(self.always_predict)), np.bool_)])
 
-    def advise(self, X: Floats) -> Advice:
-        scores = np.empty((len(X), self.n_predictors))
+    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
+        scores = np.empty((len(X), self.n_predictors)) if out is None else out[: len(X)]
         passes.project(X, self._columns, scores)
         ring = np.empty(len(X), np.int64)
         passes.rings(X, self.n_rings, ring)
@@ -76,7 +76,6 @@ def hyperplanes(
     >>> hyperplanes(dim=8, seed=0)
     <hyperplanes: 2000 experts, 100 predictors, 20 rules>
     """
-    if dim < 1 or n_predictors < 1:
-        raise InputError(f"expected at least one dimension and one predictor, got {dim} and {n_predictors}")
-    normals = np.random.default_rng(seed).standard_normal((n_predictors, dim))
+    shape = as_count(n_predictors, "n_predictors"), as_count(dim, "dim")
+    normals = np.random.default_rng(as_seed(seed)).standard_normal(shape)
     return Hyperplanes(normals, n_rings, always_predict, regions)

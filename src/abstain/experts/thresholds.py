@@ -7,13 +7,16 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..kernels import passes
-from ..tables import plain
+from ..tables import as_count, plain
 from .base import Advice, Bools, ExpertSet, Floats, nested
 
 
 def as_thresholds(values: ArrayLike) -> Floats:
     """Thresholds as an array (n,), n > 0, of finite numbers."""
-    array = np.array(plain(values), np.float64)
+    given = plain(values, "thresholds")
+    if given.dtype.kind not in "fiu":
+        raise InputError(f"thresholds: expected numbers, got {given.dtype}")
+    array = np.array(given, np.float64)
     if array.ndim != 1 or len(array) == 0 or not np.isfinite(array).all():
         raise InputError(f"thresholds: expected one or more finite numbers, got {values!r}")
     return array
@@ -29,7 +32,7 @@ class Thresholds(ExpertSet):
         super().__init__(n_models, len(rule), n_models, np.column_stack([rule // len(levels), rule]))
         self.levels = levels
 
-    def advise(self, X: Floats) -> Advice:
+    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
         abstains = np.empty((len(X), self.n_rules), np.bool_)
         passes.thresholds(X, self.levels, abstains)
         return Advice(X, abstains)
@@ -51,6 +54,4 @@ def thresholds(n_models: int, thresholds: ArrayLike) -> Thresholds:
     >>> experts.advise(np.array([[0.3, -0.7]])).abstains
     array([[False,  True, False, False]])
     """
-    if n_models < 1:
-        raise InputError(f"n_models: expected at least 1, got {n_models}")
-    return Thresholds(n_models, as_thresholds(thresholds))
+    return Thresholds(as_count(n_models, "n_models"), as_thresholds(thresholds))

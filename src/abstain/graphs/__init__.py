@@ -26,7 +26,7 @@ def complete() -> Complete:
 
 
 def subset() -> Subset:
-    """I -> j where j abstains wherever i does."""
+    """Edges i -> j where j abstains wherever i does."""
     return Subset()
 
 
@@ -63,6 +63,14 @@ def get(graph: "str | FeedbackGraph") -> FeedbackGraph:
     raise InputError(f"graph: expected a FeedbackGraph or one of {', '.join(_WORDS)}, got {graph!r}")
 
 
+_COMPILED = (SelfLoops, Complete, Subset, Abstention, Estimated, Fixed)
+
+
+def kernel_of(graph: FeedbackGraph) -> int:
+    """Which compiled graph this is; a user's own is none, also if it is made from a built-in one."""
+    return graph.kernel if type(graph) in _COMPILED else FeedbackGraph.kernel
+
+
 def from_parameters(parameters: dict[str, Any]) -> FeedbackGraph:
     """The graph that `FeedbackGraph.parameters` described."""
     return fixed(parameters["edges"]) if parameters["graph"] == "fixed" else get(parameters["graph"])
@@ -78,6 +86,7 @@ __all__ = [
     "fixed",
     "from_parameters",
     "get",
+    "kernel_of",
     "self_loops",
     "subset",
 ]

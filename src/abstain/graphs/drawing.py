@@ -20,10 +20,11 @@ def draw(matrix: ArrayLike, labels: Sequence[str] | None = None, ax: "Axes | Non
     """
     import matplotlib.pyplot as plt
 
-    edges = plain(matrix).astype(np.bool_)
-    n = len(edges)
-    if edges.shape != (n, n) or n == 0:
-        raise InputError(f"matrix: expected shape (K, K), got {edges.shape}")
+    edges = plain(matrix, "matrix")
+    n = len(edges) if edges.ndim == 2 else 0
+    if edges.shape != (n, n) or n == 0 or edges.dtype.kind not in "biuf":
+        raise InputError(f"matrix: expected shape (K, K) of 0 and 1, got {edges.dtype} {edges.shape}")
+    edges = edges.astype(np.bool_)
     names = [str(k + 1) for k in range(n)] if labels is None else list(labels)
     if len(names) != n:
         raise InputError(f"labels: expected {n}, got {len(names)}")

@@ -65,7 +65,7 @@ class Fixed(FeedbackGraph):
     kernel = kernels.RELATION
 
     def __init__(self, edges: ArrayLike) -> None:
-        array = plain(edges)
+        array = plain(edges, "matrix")
         if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
             raise InputError(f"matrix: expected shape (K, K), got {array.shape}")
         if not np.isin(array, (0, 1)).all():
@@ -82,3 +82,6 @@ class Fixed(FeedbackGraph):
 
     def parameters(self) -> dict[str, Any]:
         return {"graph": "fixed", "edges": self.edges}
+
+    def __repr__(self) -> str:
+        return f"Fixed({len(self.edges)} experts, {int(self.edges.sum())} edges)"

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..kernels import graph as kernels
 from .base import Bools, FeedbackGraph, Moment
 
@@ -36,7 +37,8 @@ class Estimated(FeedbackGraph):
     by_rule = True
 
     def out_neighbours(self, expert: int, now: Moment) -> Bools:
-        assert now.disagreements is not None
+        if now.disagreements is None:
+            raise InputError("now: the estimated graph needs the counts of disagreements, got none")
         rule_of, others = now.experts.rule_of, now.experts.n_experts - 1
         times = now.disagreements[rule_of[expert], rule_of]
         return np.asarray(others * times <= np.sqrt(2.0 * now.beta * now.updates * np.log(now.round)))

@@ -22,11 +22,6 @@ def jit(function: F) -> F:
     return cast(F, numba.njit(**_OPTIONS)(function))
 
 
-def fused(function: F) -> F:
-    """`jit`, where a product and a sum may be rounded once, together; for a given processor always in the same way."""
-    return cast(F, numba.njit(**_OPTIONS, fastmath={"contract"})(function))
-
-
 def part(function: F) -> F:
     """Compile ``function`` into its callers; it cannot be called from Python."""
     inside: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True}

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import fused, jit
+from .jit import jit
 from .state import Bools, Floats
 
 
-@fused
+@jit
 def project(X: Floats, normals: Floats, out: Floats) -> None:
     """``out[i, p] = sum_k X[i, k] normals[k, p]``, summed over k in order.
 

@@ -31,7 +31,6 @@ class Layout(NamedTuple):
     run: Ints  # (R + 1,) where runs of slots with one predictor begin
     single: bool  # every cell has one slot
     product: bool  # every cell has all predictors, in order
-    ordered: bool  # experts increase over all slots
     own_rules: bool  # cell i is all of rule i
 
 
@@ -121,7 +120,6 @@ def layout(predictor_of: Ints, rule_of: Ints, n_predictors: int, by_rule: bool) 
         run=np.append(np.flatnonzero(np.diff(predictor, prepend=-1)), n_experts),
         single=n_cells == n_experts,
         product=product,
-        ordered=bool(np.all(np.diff(expert) > 0)),
         own_rules=by_rule or bool(np.array_equal(rule_of, np.arange(n_experts))),
     )
 

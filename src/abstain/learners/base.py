@@ -1,5 +1,6 @@
 """What all learners share: the protocol, late labels, copies, files."""
 
+import copy
 import os
 import uuid
 from abc import ABC, abstractmethod
@@ -13,13 +14,10 @@ from .. import costs, files, losses
 from ..decision import Bools, Decision, frozen
 from ..errors import DecisionError, InputError
 from ..experts import Advice, ExpertSet
-from ..tables import as_row
+from ..experts.base import check_advice
+from ..tables import as_row, as_seed
 
 Seed: TypeAlias = int | np.random.SeedSequence | None
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= 0)
 
 
 class Choice(NamedTuple):
@@ -53,14 +51,12 @@ class Learner(ABC):
         self.experts = experts
         self.cost = costs.get(cost)
         self.loss = losses.get(loss)
-        if not (seed is None or isinstance(seed, np.random.SeedSequence) or _is_count(seed)):
-            raise InputError(f"seed: expected an integer that is not negative, a SeedSequence or None, got {seed!r}")
-        self.seed = seed
+        self.seed = as_seed(seed)
         self.round = 0
         """The number of decisions made."""
         self.id = uuid.uuid4().hex
         self._pending: set[int] = set()
-        self._random = np.random.default_rng(seed)
+        self._random = np.random.default_rng(self.seed)
 
     # What a kind of learner defines.
 
@@ -94,13 +90,10 @@ class Learner(ABC):
     def _advise(self, x: "ArrayLike | Advice") -> tuple[Advice, float]:
         """The advice and the cost for one input, checked."""
         if isinstance(x, Advice):
-            if len(x) != 1 or x.predictions.shape[1] != self.experts.n_predictors:
-                raise InputError(f"advice: expected (1, {self.experts.n_predictors}), got {x.predictions.shape}")
-            if x.abstains.shape[1] != self.experts.n_rules:
-                raise InputError(f"advice: expected {self.experts.n_rules} rules, got {x.abstains.shape[1]}")
+            check_advice(x, 1, self.experts.n_predictors, self.experts.n_rules)
             return x, float(self.cost.of(None, self.round + 1, 1)[0])
         row = as_row(x, self.experts.n_features)
-        return self.experts.advise(row), float(self.cost.of(row, self.round + 1, 1)[0])
+        return self.experts.advise_block(row), float(self.cost.of(row, self.round + 1, 1)[0])
 
     def _decision(self, choice: Choice, advice: Advice, cost: float) -> Decision:
         experts = self.experts
@@ -121,14 +114,15 @@ class Learner(ABC):
     def decide(self, x: "ArrayLike | Advice") -> Decision:
         """Play a round on the input x (d,), or on the experts' advice for it."""
         advice, cost = self._advise(x)
-        state = self._random.bit_generator.state
+        before, state = self.round, self._random.bit_generator.state
         try:
             decision = self._decision(self._choose(advice, cost), advice, cost)
+            self.round += 1  # first: if Ctrl-C comes in between, the round counts as decided, and its decision as lost
             self._commit(decision)
-        except BaseException:
+        except Exception:
+            self.round = before
             self._random.bit_generator.state = state
             raise
-        self.round += 1
         if self.supervised or not decision.abstained:
             self._pending.add(self.round)
         return decision
@@ -151,20 +145,32 @@ class Learner(ABC):
             if decision.abstained and not self.supervised:
                 raise DecisionError(f"decision: round {decision.round} abstained, so its label stays hidden")
             raise DecisionError(f"decision: round {decision.round} is not open: it was learnt or forgotten before")
-        fits = decision.predictions.shape == (self.experts.n_predictors,)
-        if not (fits and len(decision.abstains) == self.experts.n_rules and self._fits(decision)):
-            raise DecisionError(f"decision: round {decision.round} does not fit these experts: it was changed")
+        if not self._fits(decision):
+            raise DecisionError(f"decision: round {decision.round} does not fit this learner: it was changed")
 
     def _fits(self, decision: Decision) -> bool:
-        """Whether a decision's expert and neighbours can be this learner's."""
-        return 0 <= decision.expert < self.experts.n_experts
+        """Whether a decision can be this learner's."""
+        experts = self.experts
+        if not 0 <= decision.expert < experts.n_experts or not 0.0 <= decision.cost <= 1.0:
+            return False
+        advice = Advice(decision.predictions[np.newaxis], decision.abstains[np.newaxis])
+        try:
+            check_advice(advice, 1, experts.n_predictors, experts.n_rules)
+        except InputError:
+            return False
+        return bool(decision.abstains[experts.rule_of[decision.expert]]) == decision.abstained
 
     def learn(self, decision: Decision, y: Any) -> None:
         """Learn the label of an open decision."""
         self._check_open(decision)
         labels = self.loss.labels([y])
-        self._absorb(decision, self.loss(decision.predictions[np.newaxis], labels)[0])
-        self._pending.discard(decision.round)
+        losses = self.loss(decision.predictions[np.newaxis], labels)[0]
+        self._pending.discard(decision.round)  # first: if Ctrl-C comes in between, the label is lost, not learnt twice
+        try:
+            self._absorb(decision, losses)
+        except Exception:
+            self._pending.add(decision.round)
+            raise
 
     def forget(self, decision: Decision) -> None:
         """Drop an open decision whose label will never come."""
@@ -186,12 +192,13 @@ class Learner(ABC):
         """A new learner with the same arguments that has learnt nothing."""
         return type(self)(self.experts, cost=self.cost, loss=self.loss, seed=self.seed, **self._options())
 
+    def __copy__(self) -> "Learner":
+        return copy.deepcopy(self)  # a copy that shares arrays, but not the number of rounds, would be neither
+
     def __repr__(self) -> str:
         cost = self.cost.value if isinstance(self.cost, costs.Constant) else type(self.cost).__name__
         options = "".join(f", {name}={value!r}" for name, value in self._options().items())
-        return (
-            f"{type(self).__name__}({self.experts!r}, cost={cost}, loss={self.loss.name!r}, seed={self.seed}{options})"
-        )
+        return f"{type(self).__name__}({self.experts!r}, cost={cost}, loss={self.loss!r}, seed={self.seed}{options})"
 
     def _keep(self) -> Any:
         """A copy of all that was learnt, for `_bring_back`."""
@@ -245,6 +252,7 @@ def describe(learner: Learner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]
         },
         "cost": cost,
         "loss": learner.loss.spec(),
+        "binary": learner.loss.binary,
         "options": {
             name: (None if value.parameters() is None else plain(name, value.parameters()))
             if hasattr(value, "parameters")

@@ -3,6 +3,7 @@
 All of it is compiled (`kernels.play`); the learners differ in their graph and their settings.
 """
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import costs
+from .. import costs, graphs
 from ..decision import Decision
 from ..errors import InputError
 from ..experts import Advice, ExpertSet
@@ -21,6 +22,8 @@ from ..kernels.groups import groups
 from .base import Choice, Seed
 from .compiled import CompiledLearner
 
+MOST_BETA = 1e9
+"""A width beyond any use, and far from overflow."""
 _NO_GROUPS = state.Groups(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
 
 
@@ -57,29 +60,36 @@ class IndexLearner(CompiledLearner):
         ties: str = "first",
     ) -> None:
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
-        if not isinstance(beta, (int, float)) or not 0.0 <= beta < np.inf:
-            raise InputError(f"beta: expected a number that is not negative, got {beta!r}")
-        if ties not in ("first", "random"):
+        if (
+            not isinstance(beta, (int, float, np.integer, np.floating))
+            or isinstance(beta, bool)
+            or not 0.0 <= beta <= MOST_BETA
+        ):
+            raise InputError(f"beta: expected a number from 0 to {MOST_BETA:g}, got {beta!r}")
+        if not isinstance(ties, str) or ties not in ("first", "random"):
             raise InputError(f"ties: expected 'first' or 'random', got {ties!r}")
-        matrix = graph.relation(experts)
+        self._kernel = graphs.kernel_of(graph)
+        by_rule = graph.by_rule and self._kernel != graph_kernels.GIVEN
+        matrix = graph.relation(experts) if self._kernel == graph_kernels.RELATION else None
+        self._as_given = copy.deepcopy(graph) if self._kernel == graph_kernels.GIVEN else graph
         self.graph, self.beta, self.ties = graph, float(beta), ties
-        self.supervised = graph.kernel == graph_kernels.COMPLETE
-        used, self._places, self._cell_of = _arrange(experts, graph.by_rule)
+        self.supervised = self._kernel == graph_kernels.COMPLETE
+        used, self._places, self._cell_of = _arrange(experts, by_rule)
         self._used = None if len(used) == experts.n_rules else used
         if matrix is None:
             matrix = np.zeros((0, 0), np.bool_)
-        elif graph.by_rule:
+        elif by_rule:
             matrix = matrix[np.ix_(used, used)]
         self._relation = np.ascontiguousarray(matrix)
         self._start_anew()
 
     def _start_anew(self) -> None:
-        n_counted = len(self._places.rule) if self.graph.kernel == graph_kernels.ESTIMATED else 0
+        n_counted = len(self._places.rule) if self._kernel == graph_kernels.ESTIMATED else 0
         self._start(state.estimates(self._places, self.loss.binary), state.disagreements(n_counted))
 
     def _start(self, learnt: state.Estimates, seen: state.Disagreements) -> None:
         """Play on from these estimates and counts of disagreements; all else is derived from them."""
-        kind, constant = self.graph.kernel, isinstance(self.cost, costs.Constant)
+        kind, constant = self._kernel, isinstance(self.cost, costs.Constant)
         places, n_predictors = self._places, self.experts.n_predictors
         price = self.cost.value if isinstance(self.cost, costs.Constant) else 1.0
         self._game = state.Game(
@@ -136,7 +146,7 @@ class IndexLearner(CompiledLearner):
 
     def _moment(self, advice: Advice) -> Moment:
         counts = None
-        if self.graph.kernel == graph_kernels.ESTIMATED:
+        if self._kernel == graph_kernels.ESTIMATED:
             counts = np.zeros((self.experts.n_rules, self.experts.n_rules), np.int64)
             used = np.arange(self.experts.n_rules) if self._used is None else self._used
             counts[np.ix_(used, used)] = self._disagreements()
@@ -145,7 +155,7 @@ class IndexLearner(CompiledLearner):
     def n_edges(self, x: "ArrayLike | Advice") -> int:
         """The number of edges between experts of the graph in use for this input."""
         advice, _ = self._advise(x)
-        if self.graph.kernel == graph_kernels.GIVEN:
+        if self._kernel == graph_kernels.GIVEN:
             return self.graph.n_edges(self._moment(advice))
         self._game.abstains[:] = self._abstains(advice)[0]
         return int(graph_kernels.n_edges(self.round + 1, self._game))
@@ -158,7 +168,7 @@ class IndexLearner(CompiledLearner):
         cell, slot = play.choose_round(self.round + 1, u, self._game)
         expert = int(self._places.expert[slot])
         neighbours = self._game.mask.copy()
-        if self.graph.kernel == graph_kernels.GIVEN:
+        if self._kernel == graph_kernels.GIVEN:
             neighbours = np.array(self.graph.out_neighbours(expert, self._moment(advice)))
             if neighbours.shape != (self.experts.n_experts,) or neighbours.dtype != np.bool_:
                 raise InputError(
@@ -168,11 +178,11 @@ class IndexLearner(CompiledLearner):
         return Choice(expert, float(not self._game.abstains[self._places.rule[cell]]), neighbours)
 
     def _commit(self, decision: Decision) -> None:
-        if self.graph.kernel == graph_kernels.GIVEN:
+        if self._kernel == graph_kernels.GIVEN:
             advice = Advice(decision.predictions[np.newaxis], decision.abstains[np.newaxis])
             self.graph.observe(self._moment(advice), decision.expert)
         self._put_at_hand(decision)
-        if self.graph.kernel == graph_kernels.ESTIMATED:
+        if self._kernel == graph_kernels.ESTIMATED:
             play.record_round(decision.round, self._game)
         if decision.abstained and not self.supervised:
             play.learn_round(self._cell_of[decision.expert], False, decision.cost, self._game)
@@ -195,7 +205,7 @@ class IndexLearner(CompiledLearner):
     @property
     def compiled(self) -> bool:
         """Whether the graph is one of the compiled ones, and not a user's own."""
-        return self.graph.kernel != graph_kernels.GIVEN
+        return self._kernel != graph_kernels.GIVEN
 
     def _new_late(self, delay: int) -> play.Late:
         row = self._game.search.row
@@ -222,20 +232,22 @@ class IndexLearner(CompiledLearner):
     def _arrays(self) -> dict[str, NDArray[Any]]:
         learnt = self._game.learnt
         arrays = {"losses": learnt.losses.copy(), "paid": learnt.paid.copy(), "updates": learnt.updates.copy()}
-        if self.graph.kernel == graph_kernels.ESTIMATED:
+        if self._kernel == graph_kernels.ESTIMATED:
             arrays["disagreements"] = self._disagreements()
         return arrays
 
     def _keep(self) -> Any:
+        graph = copy.deepcopy(self.graph) if self._kernel == graph_kernels.GIVEN else self.graph
         if self.round == 0:  # nothing to copy: the counts of disagreements may be large
-            return None
-        return tuple(tuple(array.copy() for array in part) for part in (self._game.learnt, self._game.seen))
+            return graph, None
+        return graph, [tuple(array.copy() for array in part) for part in (self._game.learnt, self._game.seen)]
 
     def _bring_back(self, kept: Any) -> None:
-        if kept is None:
+        self.graph, arrays = kept
+        if arrays is None:
             self._start_anew()
         else:
-            self._start(state.Estimates(*kept[0]), state.Disagreements(*kept[1]))
+            self._start(state.Estimates(*arrays[0]), state.Disagreements(*arrays[1]))
 
     def _set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         now = self._game.learnt

@@ -57,7 +57,7 @@ def _build(
     learner = kind(
         _experts(path, header["experts"], arrays, given),
         cost=_cost(path, header["cost"], arrays, cost),
-        loss=_loss(path, header["loss"], loss),
+        loss=_loss(path, header["loss"], header["binary"], loss),
         seed=_seed(header["seed"]),
         **_options(path, header["options"], arrays, graph),
     )
@@ -82,20 +82,29 @@ def _cost(path: Any, saved: Any, arrays: dict[str, Any], given: Any) -> costs.Co
     if saved is None:
         if given is None:
             raise InputError(f"cost: that of {path} is a Python function; give it as cost=")
-        return costs.get(given)
+        fresh = costs.get(given)
+        if isinstance(fresh, (costs.Constant, costs.PerRound)):
+            raise InputError(f"cost: expected a function, which {path} was saved with, got {fresh!r}")
+        return fresh
     known = costs.get(arrays["cost.values"] if saved == "per round" else saved)
     if given is not None:
         fresh = costs.get(given)
-        if repr(fresh) != repr(known):
+        same = fresh == known
+        if isinstance(fresh, costs.PerRound) and isinstance(known, costs.PerRound):
+            same = np.array_equal(fresh.values, known.values)
+        if not same:
             raise InputError(f"cost: expected {known!r}, which {path} was saved with, got {fresh!r}")
     return known
 
 
-def _loss(path: Any, saved: Any, given: Any) -> losses.Loss:
+def _loss(path: Any, saved: Any, binary: bool, given: Any) -> losses.Loss:
     if saved is None:
         if given is None:
             raise InputError(f"loss: that of {path} is a Python function; give it as loss=")
-        return losses.get(given)
+        fresh = losses.get(given)
+        if fresh.spec() is not None or fresh.binary != binary:
+            raise InputError(f"loss: expected a function like the one {path} was saved with, got {fresh!r}")
+        return fresh
     known = losses.from_spec(saved)
     if given is not None and losses.get(given) != known:
         raise InputError(f"loss: expected {known!r}, which {path} was saved with, got {given!r}")

@@ -1,5 +1,6 @@
 """UCB-NT: UCB with a feedback graph that may change over time (algorithm 1)."""
 
+import copy
 from typing import Any
 
 from .. import costs, graphs
@@ -40,3 +41,10 @@ class UCBNT(IndexLearner):
         ties: str = "first",
     ) -> None:
         super().__init__(experts, cost=cost, loss=loss, seed=seed, graph=graphs.get(graph), beta=beta, ties=ties)
+
+    def clone(self) -> "UCBNT":
+        """A new learner with the same arguments, the graph as it was given, that has learnt nothing."""
+        graph = copy.deepcopy(self._as_given)
+        return UCBNT(
+            self.experts, cost=self.cost, loss=self.loss, seed=self.seed, graph=graph, beta=self.beta, ties=self.ties
+        )

@@ -1,0 +1,6 @@
+"""``python -m abstain``."""
+
+from .cli import app
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,36 @@
+"""Signals that wait until a step is whole."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+
+@contextmanager
+def held_back() -> Iterator[Callable[[], None]]:
+    """Keep Python's signal handlers (Ctrl-C's among them) from running inside, but when the function given is called.
+
+    Compiled code is not interrupted anyway: a handler would run, and raise, right after it, when what it did is not yet
+    booked. Handlers that are still due run at the end. Only the main thread has any.
+    """
+    came: list[tuple[int, FrameType | None]] = []
+    handlers: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        known = {number: signal.getsignal(number) for number in signal.valid_signals()}
+        handlers = {int(number): handler for number, handler in known.items() if callable(handler)}
+
+    def deliver() -> None:
+        while came:
+            number, frame = came.pop(0)
+            handlers[number](number, frame)
+
+    for number in handlers:
+        signal.signal(number, lambda number, frame: came.append((number, frame)))
+    try:
+        yield deliver
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        deliver()
