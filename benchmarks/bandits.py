@@ -1,4 +1,4 @@
-"""Rounds of other libraries' UCB, with the same width as ours, on given rewards (T, K)."""
+"""Rounds of other libraries' bandits, UCB with the same width as ours, on given rewards (T, K)."""
 
 import math
 from collections.abc import Callable
@@ -15,12 +15,20 @@ DELTA = math.sqrt(BETA)
 """Both libraries' widths are ``DELTA sqrt(2 log(t) / Q)``."""
 
 
-def river_rounds(rewards: Floats) -> Task:
+def river_ucb() -> Any:
+    return bandit.UCB(delta=DELTA, seed=0)
+
+
+def river_exp3() -> Any:
+    return bandit.Exp3(gamma=0.1, seed=0)
+
+
+def river_rounds(rewards: Floats, make_policy: Callable[[], Any]) -> Task:
     """Pull and update, after each arm was pulled once."""
 
     def prepare() -> Callable[[], object]:
         arms: list[Any] = list(range(rewards.shape[1]))
-        policy: Any = bandit.UCB(delta=DELTA, seed=0)
+        policy = make_policy()
         for arm in arms:
             policy.update(arm, rewards[0, arm])
 

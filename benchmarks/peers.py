@@ -11,7 +11,7 @@ import numpy as np
 import abstain as ab
 
 from . import literal
-from .bandits import mabwiser_rounds, river_rounds
+from .bandits import mabwiser_rounds, river_rounds, river_ucb
 from .data import COST, LEARNERS, Floats, problem, simulation
 from .floor import ROUNDS
 from .table import at_least, number, show
@@ -47,7 +47,7 @@ def run() -> None:
     rewards = 1.0 - np.where(abstains, COST, losses)
 
     tasks = {name: simulation(name, experts, X, y, warm=K) for name in ("UCB", "UCBGT")}
-    tasks["river"] = river_rounds(rewards[: THEIR_ROUNDS["river"]])
+    tasks["river"] = river_rounds(rewards[: THEIR_ROUNDS["river"]], river_ucb)
     tasks["MABWiser"] = mabwiser_rounds(rewards[: THEIR_ROUNDS["MABWiser"]])
     for name, function in (("UCB", literal.ucb), ("UCBGT", literal.ucb_gt)):
         n = THEIR_ROUNDS[f"literal {name}"]

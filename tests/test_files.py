@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import abstain as ab
+from abstain.checks import play_online
 from abstain.errors import FileError, InputError
 
 FIXTURES = Path(__file__).parent / "data"
@@ -219,6 +220,8 @@ def test_joblib(tmp_path, played):
     joblib.dump(played, tmp_path / "x")
     again = joblib.load(tmp_path / "x")
     X, y = ab.datasets.load("synthetic", n=50, seed=0)
+    trace = play_online(again, X, y)  # single rounds, then a table: both must see the same arrays
+    np.testing.assert_array_equal(ab.simulate(played, X, y).expert, trace.expert)
     np.testing.assert_array_equal(ab.simulate(played, X, y).expert, ab.simulate(again, X, y).expert)
 
 

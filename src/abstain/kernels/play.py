@@ -46,21 +46,7 @@ def no_late(delay: int, n_marked: int, n_rules: int, n_predictors: int, losses: 
 
 
 @jit
-def choose_round(t: int, u: float, game: Game) -> tuple[int, int]:
-    """The (cell, slot) to follow at round t; its out-neighbours go into ``game.mask``. Nothing is learnt."""
-    cell, slot = choose(t, u, game)
-    neighbours(t, cell, game, game.mask)
-    return cell, slot
-
-
-@jit
-def record_round(t: int, game: Game) -> None:
-    """Take note of round t's abstentions."""
-    record(t, game)
-
-
-@jit
-def learn_round(cell: int, seen: bool, cost: float, game: Game) -> None:
+def _learn_round(cell: int, seen: bool, cost: float, game: Game) -> None:
     """Learn from a round in which ``cell`` was chosen, with or without its label."""
     learn(cell, seen, cost, game)
 
@@ -82,13 +68,13 @@ def _learn_and_wait(
 ) -> None:
     """Learn what row i shows at once; let it wait for its label at place k of the ring, and learn the round there."""
     if not seen:
-        learn_round(cell, seen, cost, game)
+        _learn_round(cell, seen, cost, game)
     _exchange(i, k, abstains, losses, late, game)
     late.cell[k], cell = cell if seen else -1, late.cell[k]
     late.cost[k], cost = cost, late.cost[k]
     seen = cell >= 0
     if seen:
-        learn_round(cell, seen, cost, game)
+        _learn_round(cell, seen, cost, game)
 
 
 @jit
@@ -97,7 +83,7 @@ def learn_late(k: int, late: Late, game: Game) -> None:
     seen = late.cell[k] >= 0  # a variable: for a literal True all would be compiled once more
     if seen:
         _exchange(k, k, late.abstains, late.losses, late, game)
-        learn_round(late.cell[k], seen, late.cost[k], game)
+        _learn_round(late.cell[k], seen, late.cost[k], game)
         late.cell[k] = -1
 
 

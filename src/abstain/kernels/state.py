@@ -102,6 +102,12 @@ class Game(NamedTuple):
     scratch: Bools  # (G,)
 
 
+def flat(game: Game) -> tuple[Any, ...]:
+    """The game as a plain tuple: calls from Python take named ones apart slowly. `entry.whole` puts it together."""
+    parts = (game.how, game.places, game.learnt, game.search, game.grouped, game.seen)
+    return (*(value for part in parts for value in part), game.relation, game.mask, game.abstains, game.scratch)
+
+
 def layout(predictor_of: Ints, rule_of: Ints, n_predictors: int, by_rule: bool) -> Layout:
     """Lay out experts in cells, by rule or one by one; ``rule_of`` must use every rule from 0 on."""
     n_experts = len(rule_of)

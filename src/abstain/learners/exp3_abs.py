@@ -11,8 +11,9 @@ from .. import costs
 from ..decision import Decision
 from ..errors import InputError
 from ..experts import Advice, ExpertSet
-from ..kernels import exp3, exp3_play, state
+from ..kernels import exp3, exp3_play
 from ..kernels.play import Late, Played, no_late
+from .arrange import arrange
 from .base import Choice, Seed
 from .compiled import CompiledLearner
 
@@ -63,17 +64,15 @@ class Exp3Abs(CompiledLearner):
         self.eta, self.horizon, self.ix = eta, horizon, float(ix)
         rate, scale = self._rate()
         n_experts = experts.n_experts
-        used, rule_of = np.unique(experts.rule_of, return_inverse=True)
-        self._used = used
-        places = state.layout(experts.predictor_of, rule_of, experts.n_predictors, by_rule=True)
+        self._used, places, cell_of = arrange(experts, by_rule=True)
         self._weights = exp3.Weights(
             how=exp3.Settings(rate, scale, math.log(n_experts), self.ix),
             places=places,
-            rule_of=rule_of,
+            rule_of=cell_of,
             losses=np.zeros(n_experts),
-            paid=np.zeros(len(used)),
+            paid=np.zeros(len(self._used)),
             weight=np.ones(n_experts),
-            factor=np.ones(len(used)),
+            factor=np.ones(len(self._used)),
             sums=np.diff(places.start).astype(np.float64),
             numbers=np.zeros(3),
             shrink=np.ones(experts.n_predictors),

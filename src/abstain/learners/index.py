@@ -6,7 +6,6 @@ All of it is compiled (`kernels.play`); the learners differ in their graph and t
 import copy
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,30 +15,16 @@ from ..decision import Decision
 from ..errors import InputError
 from ..experts import Advice, ExpertSet
 from ..graphs import FeedbackGraph, Moment
+from ..kernels import entry, play, state
 from ..kernels import graph as graph_kernels
-from ..kernels import play, state
 from ..kernels.groups import groups
+from .arrange import arrange
 from .base import Choice, Seed
 from .compiled import CompiledLearner
 
 MOST_BETA = 1e9
 """A width beyond any use, and far from overflow."""
 _NO_GROUPS = state.Groups(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
-
-
-_arranged: "WeakKeyDictionary[ExpertSet, dict[bool, tuple[Any, ...]]]" = WeakKeyDictionary()
-
-
-def _arrange(experts: ExpertSet, by_rule: bool) -> tuple[NDArray[np.int64], state.Layout, NDArray[np.int64]]:
-    """The rules that are used, the experts in cells, and the cell of each expert; made once for a set."""
-    known = _arranged.setdefault(experts, {})
-    if by_rule not in known:
-        used, rule_of = np.unique(experts.rule_of, return_inverse=True)
-        places = state.layout(experts.predictor_of, rule_of, experts.n_predictors, by_rule)
-        cell_of = np.empty(experts.n_experts, np.int64)
-        cell_of[places.expert] = np.repeat(np.arange(len(places.rule)), np.diff(places.start))
-        known[by_rule] = used, places, cell_of
-    return known[by_rule]
 
 
 class IndexLearner(CompiledLearner):
@@ -74,7 +59,7 @@ class IndexLearner(CompiledLearner):
         self._as_given = copy.deepcopy(graph) if self._kernel == graph_kernels.GIVEN else graph
         self.graph, self.beta, self.ties = graph, float(beta), ties
         self.supervised = self._kernel == graph_kernels.COMPLETE
-        used, self._places, self._cell_of = _arrange(experts, by_rule)
+        used, self._places, self._cell_of = arrange(experts, by_rule)
         self._used = None if len(used) == experts.n_rules else used
         if matrix is None:
             matrix = np.zeros((0, 0), np.bool_)
@@ -113,6 +98,7 @@ class IndexLearner(CompiledLearner):
             mask=np.zeros(0 if kind == graph_kernels.SELF_LOOPS else len(places.rule), np.bool_),
             scratch=np.zeros(len(places.rule), np.bool_),
         )
+        self._flat = state.flat(self._game)
 
     # What has been learnt.
 
@@ -165,7 +151,7 @@ class IndexLearner(CompiledLearner):
     def _choose(self, advice: Advice, cost: float) -> Choice:
         u = self._random.random() if self.ties == "random" else 0.0
         self._game.abstains[:] = self._abstains(advice)[0]
-        cell, slot = play.choose_round(self.round + 1, u, self._game)
+        cell, slot = entry.choose_round(self.round + 1, u, self._flat)
         expert = int(self._places.expert[slot])
         neighbours = self._game.mask.copy()
         if self._kernel == graph_kernels.GIVEN:
@@ -183,9 +169,9 @@ class IndexLearner(CompiledLearner):
             self.graph.observe(self._moment(advice), decision.expert)
         self._put_at_hand(decision)
         if self._kernel == graph_kernels.ESTIMATED:
-            play.record_round(decision.round, self._game)
+            entry.record_round(decision.round, self._flat)
         if decision.abstained and not self.supervised:
-            play.learn_round(self._cell_of[decision.expert], False, decision.cost, self._game)
+            entry.learn_round(self._cell_of[decision.expert], False, decision.cost, self._flat)
 
     def _put_at_hand(self, decision: Decision) -> None:
         """Let the compiled functions see the round of a decision."""
@@ -198,7 +184,7 @@ class IndexLearner(CompiledLearner):
     def _absorb(self, decision: Decision, losses: NDArray[Any]) -> None:
         self._put_at_hand(decision)
         self._game.search.row[:] = losses
-        play.learn_round(self._cell_of[decision.expert], True, decision.cost, self._game)
+        entry.learn_round(self._cell_of[decision.expert], True, decision.cost, self._flat)
 
     # Whole blocks.
 
@@ -221,7 +207,14 @@ class IndexLearner(CompiledLearner):
     def _learn_late(self, k: int, late: play.Late) -> None:
         play.learn_late(k, late, self._game)
 
-    # Files.
+    # Copies and files.
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_flat"}
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        vars(self).update(values)
+        self._flat = state.flat(self._game)  # of the same arrays: a pickler need not keep that two names mean one
 
     def _disagreements(self) -> NDArray[np.int32]:
         """How often each rule abstained where each other predicted, up to now."""
