@@ -24,13 +24,14 @@ def river_exp3() -> Any:
 
 
 def river_rounds(rewards: Floats, make_policy: Callable[[], Any]) -> Task:
-    """Pull and update, after each arm was pulled once."""
+    """Pull and update; for UCB, after each arm was pulled once."""
 
     def prepare() -> Callable[[], object]:
         arms: list[Any] = list(range(rewards.shape[1]))
         policy = make_policy()
-        for arm in arms:
-            policy.update(arm, rewards[0, arm])
+        if make_policy is river_ucb:
+            for arm in arms:
+                policy.update(arm, rewards[0, arm])
 
         def run() -> None:
             for reward in rewards:

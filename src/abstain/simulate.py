@@ -104,14 +104,15 @@ def _play_compiled(
 ) -> None:
     """Play in compiled blocks."""
     late = learner._new_late(delay) if delay > 0 else None
-    first_round = learner.round + 1
+    first_round, done = learner.round + 1, 0
     scores = np.empty((next(blocks(len(X), learner.experts)).stop, learner.experts.n_predictors))
     with held_back() as deliver_signals:
         try:
             for rows in blocks(len(X), learner.experts):
                 advice = learner.experts.advise_block(X[rows], scores)
                 losses = learner.loss(advice.predictions, y[rows])
-                inside = slice(*np.searchsorted(trace.checkpoints, [rows.start + 1, rows.stop + 1]))
+                inside = slice(done, done + int((trace.checkpoints[done:] <= rows.stop).sum()))
+                done = inside.stop
                 learner._play(
                     advice, losses, costs[rows], trace.checkpoints[inside] - rows.start - 1, trace.edges[inside],
                     late, Played(trace.expert[rows], trace.abstained[rows], trace.loss[rows]),
