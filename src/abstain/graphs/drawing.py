@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def draw(matrix: ArrayLike, labels: Sequence[str] | None = None, ax: "Axes | None" = None) -> "Axes":
-    """Draw a graph (K, K) on a circle: an arrow for each edge, a ring around experts with a self-loop.
+    """Draw a graph (K, K) on a circle: an arrow for each edge, a thick box around experts with a self-loop.
 
     Edges in both directions are drawn as one line with two heads.
     """
@@ -32,6 +32,7 @@ def draw(matrix: ArrayLike, labels: Sequence[str] | None = None, ax: "Axes | Non
         _, ax = plt.subplots(figsize=(4.0, 4.0), layout="constrained")
     angle = np.pi / 2.0 - 2.0 * np.pi * np.arange(n) / n
     places = np.column_stack([np.cos(angle), np.sin(angle)]) if n > 1 else np.zeros((1, 2))
+    around = 14.0 + 3.0 * max(map(len, names))  # points: arrows end outside the boxes
     for i in range(n):
         for j in range(n):
             if i == j or not edges[i, j] or (edges[j, i] and j < i):
@@ -43,16 +44,14 @@ def draw(matrix: ArrayLike, labels: Sequence[str] | None = None, ax: "Axes | Non
                 arrowprops={
                     "arrowstyle": "<|-|>" if edges[j, i] else "-|>",
                     "color": "0.35",
-                    "shrinkA": 17,
-                    "shrinkB": 17,
+                    "shrinkA": around,
+                    "shrinkB": around,
                     "mutation_scale": 14,
                 },
             )
-    for (x, y), name, loop in zip(places, names, edges.diagonal(), strict=True):
-        ax.plot(
-            x, y, "o", markersize=28, color="white", markeredgecolor="#0072B2", markeredgewidth=2.5 if loop else 0.8
-        )
-        ax.annotate(name, (x, y), ha="center", va="center")
-    ax.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
+    for place, name, loop in zip(places, names, edges.diagonal(), strict=True):
+        box = {"boxstyle": "round,pad=0.6,rounding_size=1", "facecolor": "white", "edgecolor": "#0072B2"}
+        ax.annotate(name, place, ha="center", va="center", bbox={**box, "linewidth": 2.5 if loop else 0.8})
+    ax.set(xlim=(-1.5, 1.5), ylim=(-1.4, 1.4), aspect="equal")
     ax.axis("off")
     return ax
