@@ -16,6 +16,7 @@ from ..errors import DecisionError, InputError
 from ..experts import Advice, ExpertSet
 from ..experts.base import check_advice
 from ..tables import as_row, as_seed
+from .describe import describe
 
 Seed: TypeAlias = int | np.random.SeedSequence | None
 
@@ -219,45 +220,3 @@ class Learner(ABC):
         """Write everything to one file, in one piece; `abstain.load` reads it."""
         header, arrays = describe(self)
         files.write(path, header, arrays)
-
-
-def describe(learner: Learner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header and the arrays of a learner's file."""
-    arrays = {f"state.{name}": array for name, array in learner._arrays().items()}
-
-    def plain(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        arrays.update({f"{prefix}.{k}": v for k, v in values.items() if isinstance(v, np.ndarray)})
-        return {k: v for k, v in values.items() if not isinstance(v, np.ndarray)}
-
-    cost: Any = None
-    if isinstance(learner.cost, costs.Constant):
-        cost = learner.cost.value
-    elif isinstance(learner.cost, costs.PerRound):
-        arrays["cost.values"] = learner.cost.values
-        cost = "per round"
-    seed = learner.seed
-    header = {
-        "learner": type(learner).__name__,
-        "id": learner.id,
-        "round": learner.round,
-        "pending": list(learner.pending),
-        "random": learner._random.bit_generator.state,
-        "seed": {"entropy": seed.entropy, "spawn_key": list(seed.spawn_key)}
-        if isinstance(seed, np.random.SeedSequence)
-        else (None if seed is None else int(seed)),
-        "experts": {
-            "kind": learner.experts.kind,
-            "fingerprint": learner.experts.fingerprint,
-            "parameters": plain("experts", learner.experts.parameters()) if learner.experts.portable else None,
-        },
-        "cost": cost,
-        "loss": learner.loss.spec(),
-        "binary": learner.loss.binary,
-        "options": {
-            name: (None if value.parameters() is None else plain(name, value.parameters()))
-            if hasattr(value, "parameters")
-            else value
-            for name, value in learner._options().items()
-        },
-    }
-    return header, arrays
