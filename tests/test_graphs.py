@@ -151,6 +151,25 @@ def test_the_memory_of_a_graph_of_ones_own():
     assert (learner.round, learner.graph.rounds) == (50, 50)
 
 
+def test_a_graph_is_asked_and_told_of_the_same_round():
+    class Diary(Stingy):
+        def __init__(self):
+            super().__init__()
+            self.asked, self.told = [], []
+
+        def out_neighbours(self, expert, now):
+            self.asked.append(now.round)
+            return super().out_neighbours(expert, now)
+
+        def observe(self, now, expert):
+            self.told.append(now.round)
+
+    learner = ab.UCBNT(FIGURE_4, cost=0.2, graph=Diary())
+    for _ in range(5):
+        learner.decide(np.ones(6))
+    assert learner.graph.asked == learner.graph.told == [1, 2, 3, 4, 5]
+
+
 def test_a_built_in_graph_made_ones_own_is_asked():
     class Shy(type(ab.graphs.complete())):
         def out_neighbours(self, expert, now):

@@ -36,8 +36,8 @@ class Learner(ABC):
     learner has learnt what it can. If not, `learn` takes the decision and its label, at once or later, in any order,
     once.
 
-    To write your own, define `_choose`, `_commit`, `_absorb` and, for saving, `_arrays` and `_set_arrays`; hold it to
-    the rules by `abstain.checks.check_learner`. `_choose` and `_commit` see the advice only, never the label; the
+    To write your own, define `_choose`, `_commit`, `_absorb`, `_arrays` and `_set_arrays`; hold it to the rules by
+    `abstain.checks.check_learner`. `_choose` and `_commit` see the advice only, never the label; the
     losses come to `_absorb`, in rounds that predicted.
     """
 
@@ -67,7 +67,7 @@ class Learner(ABC):
 
     @abstractmethod
     def _commit(self, decision: Decision) -> None:
-        """Take note of the coming round's decision; learn from it if it abstained and the learner is not supervised."""
+        """Take note of a decision just made (``self.round`` counts it); learn at once if it abstained, unless supervised."""
 
     @abstractmethod
     def _absorb(self, decision: Decision, losses: NDArray[Any]) -> None:
@@ -189,9 +189,13 @@ class Learner(ABC):
     def _options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.options}
 
+    def _fresh_options(self) -> dict[str, Any]:
+        """The options as they were given, for a clone."""
+        return self._options()
+
     def clone(self) -> "Learner":
         """A new learner with the same arguments that has learnt nothing."""
-        return type(self)(self.experts, cost=self.cost, loss=self.loss, seed=self.seed, **self._options())
+        return type(self)(self.experts, cost=self.cost, loss=self.loss, seed=self.seed, **self._fresh_options())
 
     def __copy__(self) -> "Learner":
         return copy.deepcopy(self)  # a copy that shares arrays, but not the number of rounds, would be neither

@@ -14,6 +14,13 @@ from .base import Learner
 class CompiledLearner(Learner):
     """A learner that plays blocks of rounds; the same compiled functions serve single rounds."""
 
+    _used: NDArray[np.int64] | None
+    """The rules that experts use; None if all are."""
+
+    def _of_used(self, abstains: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Abstentions (..., A) of the rules in use."""
+        return abstains if self._used is None else np.ascontiguousarray(abstains[..., self._used])
+
     @property
     def compiled(self) -> bool:
         """Whether it can, as it was made."""

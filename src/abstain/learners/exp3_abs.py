@@ -64,15 +64,16 @@ class Exp3Abs(CompiledLearner):
         self.eta, self.horizon, self.ix = eta, horizon, float(ix)
         rate, scale = self._rate()
         n_experts = experts.n_experts
-        self._used, places, cell_of = arrange(experts, by_rule=True)
+        used, places, cell_of = arrange(experts, by_rule=True)
+        self._used = None if len(used) == experts.n_rules else used
         self._weights = exp3.Weights(
             how=exp3.Settings(rate, scale, math.log(n_experts), self.ix),
             places=places,
             rule_of=cell_of,
             losses=np.zeros(n_experts),
-            paid=np.zeros(len(self._used)),
+            paid=np.zeros(len(used)),
             weight=np.ones(n_experts),
-            factor=np.ones(len(self._used)),
+            factor=np.ones(len(used)),
             sums=np.diff(places.start).astype(np.float64),
             numbers=np.zeros(3),
             shrink=np.ones(experts.n_predictors),
@@ -106,12 +107,9 @@ class Exp3Abs(CompiledLearner):
         q[w.places.expert] = w.weight * np.repeat(w.factor, np.diff(w.places.start))
         return np.asarray(q / q.sum())
 
-    def _abstains(self, abstains: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        return np.ascontiguousarray(abstains[..., self._used])
-
     def _choose(self, advice: Advice, cost: float) -> Choice:
         slot, probability = exp3.draw(
-            self.round + 1, self._random.random(), self._abstains(advice.abstains[0]), self._weights
+            self.round + 1, self._random.random(), self._of_used(advice.abstains[0]).copy(), self._weights
         )
         return Choice(int(self._weights.places.expert[slot]), probability, np.zeros(0, np.bool_))
 
@@ -126,19 +124,19 @@ class Exp3Abs(CompiledLearner):
         self._learn(decision, losses)
 
     def _learn(self, decision: Decision, losses: NDArray[Any]) -> None:
-        abstains = self._abstains(decision.abstains)
+        abstains = self._of_used(decision.abstains).copy()  # writable: read-only arrays would be compiled for once more
         exp3.learn(abstains, losses, not decision.abstained, decision.probability, decision.cost, self._weights)
 
     def _new_late(self, delay: int) -> Late:
         losses = np.uint8 if self.loss.binary else np.float64
-        return no_late(delay, 0, len(self._used), self.experts.n_predictors, losses)
+        return no_late(delay, 0, len(self._weights.paid), self.experts.n_predictors, losses)
 
     def _play(
         self, advice: Advice, losses: NDArray[Any], costs: NDArray[np.float64], at: NDArray[np.int64],
         edges: NDArray[np.int64], late: Late | None, out: Played,
     ) -> None:  # fmt: skip
         u = self._random.random(len(advice))
-        abstains = self._abstains(advice.abstains)
+        abstains = self._of_used(advice.abstains)
         exp3_play.play(self.round + 1, u, abstains, losses, costs, at, edges, late, self._weights, out)
 
     def _learn_late(self, k: int, late: Late) -> None:

@@ -121,41 +121,38 @@ class IndexLearner(CompiledLearner):
         with np.errstate(invalid="ignore"):
             return (losses + self._game.how.price * self._per_expert(self._game.learnt.paid)) / self.counts
 
-    def _abstains(self, advice: Advice) -> NDArray[np.bool_]:
-        return advice.abstains if self._used is None else np.ascontiguousarray(advice.abstains[:, self._used])
-
     def moment(self, x: "ArrayLike | Advice") -> Moment:
         """What the graph is asked with in the coming round, were its input x:
         `learner.graph.matrix(learner.moment(x))`.
         """
-        return self._moment(self._advise(x)[0])
+        return self._moment(self._advise(x)[0], self.round + 1)
 
-    def _moment(self, advice: Advice) -> Moment:
+    def _moment(self, advice: Advice, t: int) -> Moment:
         counts = None
         if self._kernel == graph_kernels.ESTIMATED:
             counts = np.zeros((self.experts.n_rules, self.experts.n_rules), np.int64)
             used = np.arange(self.experts.n_rules) if self._used is None else self._used
             counts[np.ix_(used, used)] = self._disagreements()
-        return Moment(self.experts, self.round + 1, advice.abstains[0].copy(), self.counts, self.beta, counts)
+        return Moment(self.experts, t, advice.abstains[0].copy(), self.counts, self.beta, counts)
 
     def n_edges(self, x: "ArrayLike | Advice") -> int:
         """The number of edges between experts of the graph in use for this input."""
         advice, _ = self._advise(x)
         if self._kernel == graph_kernels.GIVEN:
-            return self.graph.n_edges(self._moment(advice))
-        self._game.abstains[:] = self._abstains(advice)[0]
+            return self.graph.n_edges(self._moment(advice, self.round + 1))
+        self._game.abstains[:] = self._of_used(advice.abstains[0])
         return int(graph_kernels.n_edges(self.round + 1, self._game))
 
     # The protocol.
 
     def _choose(self, advice: Advice, cost: float) -> Choice:
         u = self._random.random() if self.ties == "random" else 0.0
-        self._game.abstains[:] = self._abstains(advice)[0]
+        self._game.abstains[:] = self._of_used(advice.abstains[0])
         cell, slot = entry.choose_round(self.round + 1, u, self._flat)
         expert = int(self._places.expert[slot])
         neighbours = self._game.mask.copy()
         if self._kernel == graph_kernels.GIVEN:
-            neighbours = np.array(self.graph.out_neighbours(expert, self._moment(advice)))
+            neighbours = np.array(self.graph.out_neighbours(expert, self._moment(advice, self.round + 1)))
             if neighbours.shape != (self.experts.n_experts,) or neighbours.dtype != np.bool_:
                 raise InputError(
                     f"graph: expected out-neighbours as bool ({self.experts.n_experts},), "
@@ -166,7 +163,7 @@ class IndexLearner(CompiledLearner):
     def _commit(self, decision: Decision) -> None:
         if self._kernel == graph_kernels.GIVEN:
             advice = Advice(decision.predictions[np.newaxis], decision.abstains[np.newaxis])
-            self.graph.observe(self._moment(advice), decision.expert)
+            self.graph.observe(self._moment(advice, decision.round), decision.expert)
         self._put_at_hand(decision)
         if self._kernel == graph_kernels.ESTIMATED:
             entry.record_round(decision.round, self._flat)
@@ -175,7 +172,7 @@ class IndexLearner(CompiledLearner):
 
     def _put_at_hand(self, decision: Decision) -> None:
         """Let the compiled functions see the round of a decision."""
-        self._game.abstains[:] = decision.abstains if self._used is None else decision.abstains[self._used]
+        self._game.abstains[:] = self._of_used(decision.abstains)
         self._game.mask[:] = decision.neighbours
 
     def _fits(self, decision: Decision) -> bool:
@@ -202,7 +199,7 @@ class IndexLearner(CompiledLearner):
         edges: NDArray[np.int64], late: play.Late | None, out: play.Played,
     ) -> None:  # fmt: skip
         u = self._random.random(len(advice)) if self.ties == "random" else np.zeros(len(advice))
-        play.play(self.round + 1, u, self._abstains(advice), losses, costs, at, edges, late, self._game, out)
+        play.play(self.round + 1, u, self._of_used(advice.abstains), losses, costs, at, edges, late, self._game, out)
 
     def _learn_late(self, k: int, late: play.Late) -> None:
         play.learn_late(k, late, self._game)

@@ -42,9 +42,5 @@ class UCBNT(IndexLearner):
     ) -> None:
         super().__init__(experts, cost=cost, loss=loss, seed=seed, graph=graphs.get(graph), beta=beta, ties=ties)
 
-    def clone(self) -> "UCBNT":
-        """A new learner with the same arguments, the graph as it was given, that has learnt nothing."""
-        graph = copy.deepcopy(self._as_given)
-        return UCBNT(
-            self.experts, cost=self.cost, loss=self.loss, seed=self.seed, graph=graph, beta=self.beta, ties=self.ties
-        )
+    def _fresh_options(self) -> dict[str, Any]:
+        return {**self._options(), "graph": copy.deepcopy(self._as_given)}
