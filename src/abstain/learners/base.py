@@ -67,7 +67,7 @@ class Learner(ABC):
 
     @abstractmethod
     def _commit(self, decision: Decision) -> None:
-        """Take note of a decision just made (``self.round`` counts it); learn at once if it abstained, unless supervised."""
+        """Take note of a decision just made (``self.round`` counts it); if it abstained, learn, unless supervised."""
 
     @abstractmethod
     def _absorb(self, decision: Decision, losses: NDArray[Any]) -> None:
