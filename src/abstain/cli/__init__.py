@@ -25,8 +25,8 @@ def demo(
     """Play the learners on the synthetic set; print a table, write a figure."""
     from rich.console import Console
 
-    from . import demonstration
-    from .errors import AbstainError
+    from .. import demonstration
+    from ..errors import AbstainError
 
     console = Console()
     try:
