@@ -6,8 +6,8 @@ An implementation of *Online Learning with Abstention* (Cortes, DeSalvo, Gentile
 from . import datasets, experts, graphs, instances, losses, theory
 from .decision import Decision
 from .errors import AbstainError
-from .learners import UCB, UCBGT, UCBNT, Exp3Abs, FullSupervision, Learner, load
-from .regret import best_in_hindsight
+from .learners import UCB, UCBGT, UCBNT, ContExp3Abs, Exp3Abs, FullSupervision, Learner, load
+from .regret import best_in_hindsight, best_pair
 from .simulate import simulate
 from .trace import Best, Trace
 
@@ -19,12 +19,14 @@ __all__ = [
     "UCBNT",
     "AbstainError",
     "Best",
+    "ContExp3Abs",
     "Decision",
     "Exp3Abs",
     "FullSupervision",
     "Learner",
     "Trace",
     "best_in_hindsight",
+    "best_pair",
     "datasets",
     "experts",
     "graphs",

@@ -12,7 +12,15 @@ from .errors import FileError
 Bools: TypeAlias = NDArray[np.bool_]
 
 
-_TYPES = {"round": int, "expert": int, "abstained": bool, "learner": str, "cost": float, "probability": float}
+_TYPES = {
+    "round": int,
+    "expert": int,
+    "abstained": bool,
+    "learner": str,
+    "cost": float,
+    "probability": float,
+    "place": int,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -39,6 +47,8 @@ class Decision:
     """Whether each rule abstains on x (A,)."""
     neighbours: Bools
     """Who is to be updated from this round, as the learner groups its experts; empty for the expert itself."""
+    place: int = 0
+    """Where in the learner this round is learnt, for one that keeps several states: ContEXP3-ABS's ball."""
 
     def to_json(self) -> str:
         """The decision as JSON; floats are written so that they are read back exactly."""
@@ -58,6 +68,7 @@ class Decision:
                     raise ValueError(f"{name} is not made of 0 and 1")
                 fields[name] = frozen(np.array([bit == "1" for bit in fields[name]], np.bool_))
             fields["predictions"] = frozen(np.array(fields["predictions"]))
+            fields.setdefault("place", 0)  # as written by version 0.1
             for name, kind in _TYPES.items():
                 if type(fields[name]) is not kind:
                     raise ValueError(f"{name} is not of type {kind.__name__}")

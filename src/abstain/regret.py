@@ -1,17 +1,22 @@
-"""The best expert in hindsight."""
+"""The best expert, or pair of functions, in hindsight."""
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from . import costs, losses
 from .errors import InputError
 from .experts import ExpertSet
 from .kernels import passes
 from .simulate import as_labels, blocks
+from .surrogate import surrogate as surrogate_loss
 from .tables import as_table
 from .trace import Best
+
+Floats: TypeAlias = NDArray[np.float64]
+Pair: TypeAlias = tuple[float | Callable[[Floats], ArrayLike], float | Callable[[Floats], ArrayLike]]
 
 
 def best_in_hindsight(
@@ -49,3 +54,55 @@ def best_in_hindsight(
         errors = judge(advice.predictions[:, [predictor]], labels[rows])[:, 0]
         own[rows] = np.where(advice.abstains[:, rule], paid[rows], errors)
     return Best(expert, own, total)
+
+
+def best_pair(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    cost: costs.CostLike,
+    gamma: float | None = None,
+    pairs: Sequence[Pair] = (),
+    surrogate: bool = False,
+) -> Best:
+    """The best pair (h, r) in hindsight, among all constant ones and those given: what ContEXP3-ABS competes with.
+
+    Each of h and r is a number or a function from inputs (T, d) to values in [-1, 1] (T,). Losses are L with the ramp
+    ``f_gamma(-y h)``, or 0/1 without gamma; with ``surrogate`` they are L~. Numbered from 0: always predict +1, always
+    predict -1, always abstain (no constant pair is better than the best of these), then the pairs given.
+
+    >>> import abstain as ab
+    >>> X, y = ab.datasets.load("synthetic", n=1000, seed=0)
+    >>> best = ab.best_pair(X, y, cost=0.2, gamma=0.1, pairs=[(lambda X: X.mean(axis=1), 1.0)], surrogate=True)
+    >>> best.expert, (best.total / 1000).round(2)
+    (3, array([0.5 , 0.5 , 0.2 , 0.06]))
+    """
+    table = as_table(X, None)
+    labels = as_labels(y, len(table), losses.get("zero_one"))
+    paid = costs.get(cost).of(table, 1, len(table))
+    if surrogate and gamma is None:
+        raise InputError("gamma: the surrogate loss needs a number in (0, 1), got None")
+    judge = losses.get("zero_one") if gamma is None else losses.ramp(gamma)
+    own = []
+    constants: tuple[Pair, ...] = ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0))
+    for k, pair in enumerate((*constants, *pairs)):
+        h, r = _values(pair, table, k - len(constants))
+        if surrogate and gamma is not None:
+            own.append(surrogate_loss(h, r, labels, paid, gamma))
+        else:
+            own.append(np.where(r <= 0.0, paid, judge(h[:, np.newaxis], labels)[:, 0]))
+    total = np.array([loss.sum() for loss in own])
+    expert = int(np.argmin(total))
+    return Best(expert, own[expert], total, of_surrogate=surrogate)
+
+
+def _values(pair: Pair, X: Floats, k: int) -> tuple[Floats, Floats]:
+    """The values of a pair on all inputs."""
+    try:
+        h, r = (np.asarray(part(X) if callable(part) else part, np.float64) for part in pair)
+        h, r = np.broadcast_to(h, (len(X),)), np.broadcast_to(r, (len(X),))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"pairs: expected (h, r), each a number or a function to {len(X)} values ({error})") from None
+    if not ((np.abs(h) <= 1.0) & (np.abs(r) <= 1.0)).all():
+        raise InputError(f"pairs: expected values in [-1, 1], got others from pair {k}")
+    return h, r

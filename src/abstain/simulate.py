@@ -1,6 +1,7 @@
 """Playing a whole table."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -96,7 +97,7 @@ def simulate(
     except Exception:
         learner._restore(before)
         raise
-    return trace
+    return replace(trace, surrogate=learner._surrogate(trace.expert, labels, costs))
 
 
 def _play_compiled(
@@ -114,8 +115,8 @@ def _play_compiled(
                 inside = slice(done, done + int((trace.checkpoints[done:] <= rows.stop).sum()))
                 done = inside.stop
                 learner._play(
-                    advice, losses, costs[rows], trace.checkpoints[inside] - rows.start - 1, trace.edges[inside],
-                    late, Played(trace.expert[rows], trace.abstained[rows], trace.loss[rows]),
+                    X[rows], advice, losses, costs[rows], trace.checkpoints[inside] - rows.start - 1,
+                    trace.edges[inside], late, Played(trace.expert[rows], trace.abstained[rows], trace.loss[rows]),
                 )  # fmt: skip
                 learner.round += rows.stop - rows.start
                 if progress is not None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
+from .learners.cont_exp3_abs import radius
 from .tables import plain
 
 MOST_EXACT = 16
@@ -36,11 +37,9 @@ def exp3_abs_bound(T: int, K: int, cost: float, eta: float | str | None = None) 
 
 
 def cont_exp3_abs_epsilon(T: int, d: int, gamma: float = 1.0) -> float:
-    """The radius of theorem 2, ``T^(-1/(2+d)) gamma^(2/(2+d))``, its hidden constant taken as 1, at most ``2
-    sqrt(d)``.
-    """
+    """The radius of theorem 2, ``T^(-1/(2+d)) gamma^(2/(2+d))``, its hidden constant taken as 1; at most 2 sqrt(d)."""
     _check_cover(T, d, gamma)
-    return float(min(T ** (-1.0 / (2 + d)) * gamma ** (2.0 / (2 + d)), 2.0 * math.sqrt(d)))
+    return radius(T, d, gamma)
 
 
 def cont_exp3_abs_rate(T: int, d: int, gamma: float = 1.0) -> float:

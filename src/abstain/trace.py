@@ -17,7 +17,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """The best expert in hindsight; see `best_in_hindsight`."""
+    """The best expert in hindsight; see `best_in_hindsight` and `best_pair`."""
 
     expert: int
     """The one with the least total loss, the lowest number among equals."""
@@ -25,6 +25,8 @@ class Best:
     """Its loss in each round (T,)."""
     total: Floats
     """The total loss of every expert (K,)."""
+    of_surrogate: bool = False
+    """Whether all this is L~, not L; see `best_pair`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,17 +43,23 @@ class Trace:
     """The 1-based rounds at which the edges were counted."""
     edges: Ints
     """The size of the graph in use at each checkpoint, before the round's update."""
+    surrogate: Floats | None = None
+    """L~ of each round (T,), for learners that play it (ContEXP3-ABS)."""
 
     def __len__(self) -> int:
         return len(self.expert)
 
     def regret(self, best: Best) -> Floats:
-        """The cumulative regret R_t against an expert, for t = 1, ..., T."""
+        """The cumulative regret R_t against an expert, for t = 1, ..., T; on L~ if the expert's losses are that."""
         if not isinstance(best, Best):
             raise InputError(f"best: expected what best_in_hindsight returns, got {type(best).__name__}")
         if len(best.loss) != len(self):
             raise InputError(f"best: expected losses of {len(self)} rounds, got {len(best.loss)}")
-        return np.cumsum(self.loss - best.loss)
+        if not best.of_surrogate:
+            return np.cumsum(self.loss - best.loss)
+        if self.surrogate is None:
+            raise InputError("best: expected losses L, got the surrogate's: this game was not played on it")
+        return np.cumsum(self.surrogate - best.loss)
 
     def to_frame(self) -> "polars.DataFrame":
         """A Polars data frame with a row a round; ``edges`` is null but at checkpoints."""

@@ -8,11 +8,14 @@ from typing import Any
 from .axis_planes import AxisPlanes, axis_planes
 from .base import Advice, ExpertSet
 from .columns import Columns, from_columns
+from .constants import Constants
 from .functions import from_functions
 from .hyperplanes import Hyperplanes, hyperplanes
 from .thresholds import Thresholds, thresholds
 
-_PORTABLE: dict[str, type[Any]] = {kind.kind: kind for kind in (Hyperplanes, AxisPlanes, Columns, Thresholds)}
+_PORTABLE: dict[str, type[Any]] = {
+    kind.kind: kind for kind in (Hyperplanes, AxisPlanes, Columns, Thresholds, Constants)
+}
 
 
 def from_parameters(kind: str, parameters: dict[str, Any]) -> ExpertSet:
@@ -23,6 +26,7 @@ def from_parameters(kind: str, parameters: dict[str, Any]) -> ExpertSet:
 
 __all__ = [
     "Advice",
+    "Constants",
     "ExpertSet",
     "axis_planes",
     "from_columns",

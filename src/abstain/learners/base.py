@@ -5,7 +5,7 @@ import os
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,7 @@ class Choice(NamedTuple):
     expert: int
     probability: float
     neighbours: Bools
+    place: int = 0
 
 
 class Learner(ABC):
@@ -110,6 +111,7 @@ class Learner(ABC):
             predictions=frozen(advice.predictions[0].copy()),
             abstains=frozen(advice.abstains[0].copy()),
             neighbours=frozen(choice.neighbours),
+            place=choice.place,
         )
 
     def decide(self, x: "ArrayLike | Advice") -> Decision:
@@ -184,6 +186,10 @@ class Learner(ABC):
         silent = int(advice.abstains[0][self.experts.rule_of].sum())
         return (self.experts.n_experts - silent) * self.experts.n_experts + silent * silent
 
+    def _surrogate(self, expert: NDArray[np.int64], y: NDArray[Any], costs: NDArray[np.float64]) -> Any:
+        """L~ of the rounds (T,) of a simulated game; None for learners that play L itself."""
+        return None
+
     # Copies and files.
 
     def _options(self) -> dict[str, Any]:
@@ -193,9 +199,14 @@ class Learner(ABC):
         """The options as they were given, for a clone."""
         return self._options()
 
-    def clone(self) -> "Learner":
+    def clone(self) -> Self:
         """A new learner with the same arguments that has learnt nothing."""
-        return type(self)(self.experts, cost=self.cost, loss=self.loss, seed=self.seed, **self._fresh_options())
+        return self._make(self.experts, self.cost, self.loss, self.seed, self._fresh_options())
+
+    @classmethod
+    def _make(cls, experts: ExpertSet, cost: costs.Cost, loss: losses.Loss, seed: Seed, options: Any) -> Self:
+        """A new learner from what a learner, or its file, says of itself."""
+        return cls(experts, cost=cost, loss=loss, seed=seed, **options)
 
     def __copy__(self) -> "Learner":
         return copy.deepcopy(self)  # a copy that shares arrays, but not the number of rounds, would be neither

@@ -32,10 +32,10 @@ class CompiledLearner(Learner):
 
     @abstractmethod
     def _play(
-        self, advice: Advice, losses: NDArray[Any], costs: NDArray[np.float64], at: NDArray[np.int64],
-        edges: NDArray[np.int64], late: Late | None, out: Played,
+        self, X: NDArray[np.float64], advice: Advice, losses: NDArray[Any], costs: NDArray[np.float64],
+        at: NDArray[np.int64], edges: NDArray[np.int64], late: Late | None, out: Played,
     ) -> None:  # fmt: skip
-        """Play a block from the coming round on; ``at`` are the rows before which to count the edges."""
+        """Play a block of inputs X from the coming round on; ``at`` are the rows before which to count the edges."""
 
     @abstractmethod
     def _learn_late(self, k: int, late: Late) -> None:

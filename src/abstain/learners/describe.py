@@ -47,7 +47,7 @@ def describe(learner: "Learner") -> tuple[dict[str, Any], dict[str, NDArray[Any]
         "options": {
             name: (None if value.parameters() is None else plain(name, value.parameters()))
             if hasattr(value, "parameters")
-            else value
+            else (None if callable(value) else value)
             for name, value in learner._options().items()
         },
     }

@@ -132,8 +132,8 @@ class Exp3Abs(CompiledLearner):
         return no_late(delay, 0, len(self._weights.paid), self.experts.n_predictors, losses)
 
     def _play(
-        self, advice: Advice, losses: NDArray[Any], costs: NDArray[np.float64], at: NDArray[np.int64],
-        edges: NDArray[np.int64], late: Late | None, out: Played,
+        self, X: NDArray[np.float64], advice: Advice, losses: NDArray[Any], costs: NDArray[np.float64],
+        at: NDArray[np.int64], edges: NDArray[np.int64], late: Late | None, out: Played,
     ) -> None:  # fmt: skip
         u = self._random.random(len(advice))
         abstains = self._of_used(advice.abstains)

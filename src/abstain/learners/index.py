@@ -195,8 +195,8 @@ class IndexLearner(CompiledLearner):
         return play.no_late(delay, len(self._game.mask), len(self._game.abstains), len(row), row.dtype)
 
     def _play(
-        self, advice: Advice, losses: NDArray[Any], costs: NDArray[np.float64], at: NDArray[np.int64],
-        edges: NDArray[np.int64], late: play.Late | None, out: play.Played,
+        self, X: NDArray[np.float64], advice: Advice, losses: NDArray[Any], costs: NDArray[np.float64],
+        at: NDArray[np.int64], edges: NDArray[np.int64], late: play.Late | None, out: play.Played,
     ) -> None:  # fmt: skip
         u = self._random.random(len(advice)) if self.ties == "random" else np.zeros(len(advice))
         play.play(self.round + 1, u, self._of_used(advice.abstains), losses, costs, at, edges, late, self._game, out)

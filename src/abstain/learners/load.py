@@ -10,13 +10,16 @@ from .. import experts as expert_sets
 from ..errors import FileError, InputError
 from ..experts import ExpertSet
 from .base import Learner
+from .cont_exp3_abs import ContExp3Abs
 from .exp3_abs import Exp3Abs
 from .full_supervision import FullSupervision
 from .ucb import UCB
 from .ucb_gt import UCBGT
 from .ucb_nt import UCBNT
 
-_KINDS: dict[str, type[Learner]] = {kind.__name__: kind for kind in (UCB, UCBNT, UCBGT, FullSupervision, Exp3Abs)}
+_KINDS: dict[str, type[Learner]] = {
+    kind.__name__: kind for kind in (UCB, UCBNT, UCBGT, FullSupervision, Exp3Abs, ContExp3Abs)
+}
 
 
 def load(
@@ -26,17 +29,18 @@ def load(
     cost: costs.CostLike | None = None,
     loss: Any = None,
     graph: graphs.FeedbackGraph | None = None,
+    metric: Any = None,
     kind: type[Learner] | None = None,
 ) -> Learner:
     """The learner that `Learner.save` wrote; it goes on bit for bit.
 
-    Experts, costs, losses and graphs that are Python functions or classes cannot be in the file: give them again. The
-    experts are checked by a fingerprint of their kind, pairs and parameters. A learner of your own class needs
-    ``kind``.
+    Experts, costs, losses, graphs and metrics that are Python functions or classes cannot be in the file: give them
+    again. The experts are checked by a fingerprint of their kind, pairs and parameters. A learner of your own class
+    needs ``kind``.
     """
     header, arrays = files.read(path)
     try:
-        return _build(path, header, arrays, experts, cost, loss, graph, kind)
+        return _build(path, header, arrays, experts, cost, loss, graph, metric, kind)
     except (InputError, FileError):
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -49,17 +53,17 @@ def _part(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
 
 def _build(
     path: Any, header: dict[str, Any], arrays: dict[str, Any], given: ExpertSet | None, cost: Any, loss: Any,
-    graph: graphs.FeedbackGraph | None, kind: type[Learner] | None,
+    graph: graphs.FeedbackGraph | None, metric: Any, kind: type[Learner] | None,
 ) -> Learner:  # fmt: skip
     kind = _KINDS.get(header["learner"]) if kind is None else kind
     if kind is None or kind.__name__ != header["learner"]:
         raise InputError(f"kind: {path} holds a {header['learner']}; give that class as kind=")
-    learner = kind(
+    learner = kind._make(
         _experts(path, header["experts"], arrays, given),
-        cost=_cost(path, header["cost"], arrays, cost),
-        loss=_loss(path, header["loss"], header["binary"], loss),
-        seed=_seed(header["seed"]),
-        **_options(path, header["options"], arrays, graph),
+        _cost(path, header["cost"], arrays, cost),
+        _loss(path, header["loss"], header["binary"], loss),
+        _seed(header["seed"]),
+        _options(path, header["options"], arrays, graph, metric),
     )
     learner.id = header["id"]
     learner.round, learner._pending = header["round"], set(header["pending"])
@@ -118,7 +122,7 @@ def _seed(saved: Any) -> Any:
 
 
 def _options(
-    path: Any, saved: dict[str, Any], arrays: dict[str, Any], graph: graphs.FeedbackGraph | None
+    path: Any, saved: dict[str, Any], arrays: dict[str, Any], graph: graphs.FeedbackGraph | None, metric: Any
 ) -> dict[str, Any]:
     options = dict(saved)
     if "graph" in options:
@@ -128,4 +132,8 @@ def _options(
             options["graph"] = graph
         else:
             raise InputError(f"graph: that of {path} is a Python object; give it as graph=")
+    if "metric" in options and options["metric"] is None:
+        if not callable(metric):
+            raise InputError(f"metric: that of {path} is a Python function; give it as metric=")
+        options["metric"] = metric
     return options
