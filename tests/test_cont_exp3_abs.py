@@ -116,20 +116,23 @@ def test_a_metric_of_the_user(tmp_path):
     st.integers(0, 999),
 )
 def test_the_nearest_centre(dim, epsilon, metric, domain, seed):
-    """Inputs on a lattice of step epsilon meet every edge of the cells, and every tie."""
+    """Inputs on a lattice of step epsilon meet every edge of the cells, and every tie; there are enough to be hashed."""
     low, high = domain
     rng = np.random.default_rng(seed)
-    steps = rng.integers(0, 6, (80, dim)) * epsilon
-    X = np.clip(low + (steps if seed % 2 else rng.uniform(0, 6 * epsilon, (80, dim))), low, high)
+    n, extent = 300, {1: 60, 2: 16, 3: 8}.get(dim, 6)
+    steps = rng.integers(0, extent, (n, dim)) if seed % 2 else rng.uniform(0, extent, (n, dim))
+    X = np.clip(low + steps * epsilon, low, high)
     learner = ab.ContExp3Abs(dim, cost=0.3, epsilon=epsilon, metric=metric, domain=domain, seed=0)
     centres = np.zeros((0, dim))
     for x in X:
-        apart = np.abs(centres - x)
-        distances = {
-            "euclidean": np.array([sum(row**2) for row in apart]),  # in the kernel's order
-            "cityblock": np.array([sum(row) for row in apart]),
-            "chebyshev": apart.max(axis=1, initial=0.0),
-        }[metric]
+        apart, distances = np.abs(centres - x), np.zeros(len(centres))
+        for k in range(dim):  # in the kernel's order
+            if metric == "euclidean":
+                distances += apart[:, k] ** 2
+            elif metric == "cityblock":
+                distances += apart[:, k]
+            else:
+                distances = np.maximum(distances, apart[:, k])
         limit = epsilon**2 if metric == "euclidean" else epsilon
         decision = learner.decide(x)
         if len(centres) == 0 or distances.min() > limit:

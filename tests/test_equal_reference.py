@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import abstain as ab
+from abstain.tables import own_stream
 
 from .instances import betas, delays, tables
 from .reference.algorithms import full_supervision, graph_of, ucb_gt, ucb_nt
@@ -16,7 +17,7 @@ SEED = 7
 
 
 def draws(ties, T):
-    return np.random.default_rng(SEED).random(T) if ties == "random" else None
+    return np.random.default_rng(own_stream(SEED)).random(T) if ties == "random" else None
 
 
 def assert_same(learner, table, delay, est, chosen, edges):

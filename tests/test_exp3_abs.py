@@ -1,5 +1,7 @@
 """EXP3-ABS equals its twin, whatever the rate, the cost and the order of the labels."""
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -26,7 +28,7 @@ def test_equals_the_twin(table, eta, ix, delay, seed):
     learner = ab.Exp3Abs(table.experts, cost=table.cost, loss=table.loss, eta=eta, horizon=T, ix=ix, seed=seed)
     game = written_out(learner, table.X, table.y)
     twin = Exp3(game, eta, ix, T, learner.cost.largest)
-    random = np.random.default_rng(seed)
+    random = copy.deepcopy(learner._random)
     waiting = {}
     for t in range(1, T + 1):
         q = twin.q(t)

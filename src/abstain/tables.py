@@ -33,6 +33,20 @@ def as_seed(seed: Any) -> int | np.random.SeedSequence | None:
     raise InputError(f"seed: expected an integer that is not negative, a SeedSequence or None, got {seed!r}")
 
 
+_LEARNERS = 0x1EA24E2
+"""The key of the learners' own random numbers."""
+
+
+def own_stream(seed: int | np.random.SeedSequence | None) -> np.random.SeedSequence:
+    """Where a learner's random numbers come from: not where data made with the same seed came from.
+
+    Many give the same seed to everything. If a learner then drew the very numbers that the inputs are made of, its
+    choices would depend on them, and estimates would be biased.
+    """
+    base = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+    return np.random.SeedSequence(base.entropy, spawn_key=(*base.spawn_key, _LEARNERS))
+
+
 def as_table(values: ArrayLike, width: int | None, name: str = "X") -> NDArray[np.float64]:
     """A table of finite floats with at least one row and ``width`` columns (any number, if None)."""
     array = plain(values, name)

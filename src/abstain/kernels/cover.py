@@ -14,6 +14,8 @@ from .jit import jit, part
 from .state import Floats, Ints
 
 EUCLIDEAN, CITYBLOCK, CHEBYSHEV = 0, 1, 2
+FEW = 8
+"""So many centres a cell to look into are compared one by one: it takes no longer than looking."""
 SLACK = 1e-9
 """Cells are looked into a little farther than epsilon, so that rounding hides no centre."""
 
@@ -80,7 +82,7 @@ def nearest(cover: Cover) -> int:
     """The centre nearest to the input of the round, the lowest among equals; ``n_balls`` if none is within epsilon."""
     count, dim = cover.n_balls[0], cover.centre.shape[1]
     found, least = count, cover.epsilon * cover.epsilon if cover.metric == EUCLIDEAN else cover.epsilon
-    if not cover.hashed:
+    if not cover.hashed or count <= FEW << dim:
         for ball in range(count):
             distance = _distance(ball, least, cover)
             if distance < least or (distance == least and ball < found):

@@ -15,7 +15,7 @@ from ..decision import Bools, Decision, frozen
 from ..errors import DecisionError, InputError
 from ..experts import Advice, ExpertSet
 from ..experts.base import check_advice
-from ..tables import as_row, as_seed
+from ..tables import as_row, as_seed, own_stream
 from .describe import describe
 
 Seed: TypeAlias = int | np.random.SeedSequence | None
@@ -58,7 +58,7 @@ class Learner(ABC):
         """The number of decisions made."""
         self.id = uuid.uuid4().hex
         self._pending: set[int] = set()
-        self._random = np.random.default_rng(self.seed)
+        self._random = np.random.default_rng(own_stream(self.seed))
 
     # What a kind of learner defines.
 

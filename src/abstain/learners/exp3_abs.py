@@ -31,8 +31,8 @@ class Exp3Abs(CompiledLearner):
     - "tuned": ``sqrt(2 log K / ((c^2 + 1) T))`` with T = ``horizon``; regret at most ``sqrt(2 (c^2 + 1) T log K)``;
     - "anytime": ``eta_t = sqrt(log K / ((c^2 + 1) t))``, on the cumulative estimates; ``2 sqrt((c^2 + 1) T log K)``;
     - "adaptive" (the default): ``eta_t = min(1, sqrt(log K / (1 + V_t)))`` with V the sum of ``q Lhat^2`` so far,
-    rounded
-      down to a power of 2^(1/8), on the cumulative estimates; no bound is proved here.
+      rounded down to a power of 2^(1/8), on the cumulative estimates; about ``2.3 sqrt((c^2 + 1) T log K)``, and less
+      where V stays small (`theory.exp3_abs_bound`).
 
     Where costs vary, c stands for their largest value (1 for a function of x). ``ix`` is added to P (implicit
     exploration, Neu 2015). A late label is weighted by the probability of its decision's own round.
