@@ -116,7 +116,7 @@ def test_a_metric_of_the_user(tmp_path):
     st.integers(0, 999),
 )
 def test_the_nearest_centre(dim, epsilon, metric, domain, seed):
-    """Inputs on a lattice of step epsilon meet every edge of the cells, and every tie; there are enough to be hashed."""
+    """Inputs on a lattice of step epsilon meet every edge of a cell, and every tie; they are enough to be hashed."""
     low, high = domain
     rng = np.random.default_rng(seed)
     n, extent = 300, {1: 60, 2: 16, 3: 8}.get(dim, 6)

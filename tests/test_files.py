@@ -13,6 +13,8 @@ import abstain as ab
 from abstain.checks import play_online
 from abstain.errors import FileError, InputError
 
+from .data.make import LEARNERS, learnt
+
 FIXTURES = Path(__file__).parent / "data"
 EXPERTS = ab.experts.hyperplanes(2, 3, 4, seed=0)
 
@@ -25,7 +27,7 @@ def played():
     return learner
 
 
-@pytest.mark.parametrize("name", ["ucb", "ucb_nt", "ucb_gt", "fs", "exp3_abs"])
+@pytest.mark.parametrize("name", LEARNERS)
 def test_files_of_the_first_version_are_read(name):
     """Written by version 1 of the format (`tests/data/make.py`), with what the learner did next."""
     learner = ab.load(FIXTURES / f"{name}-v1.abstain")
@@ -36,8 +38,7 @@ def test_files_of_the_first_version_are_read(name):
     learner.learn(decision, 1)
     trace = ab.simulate(learner, X[200:], y[200:])
     assert trace.expert.tolist() == expected["expert"]
-    learnt = learner.weights if isinstance(learner, ab.Exp3Abs) else learner.means
-    np.testing.assert_allclose(learnt, expected["learnt"], rtol=1e-12)
+    np.testing.assert_allclose(learnt(learner), expected["learnt"], rtol=1e-12)
 
 
 def test_a_label_comes_after_a_restart(tmp_path, played):

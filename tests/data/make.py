@@ -1,4 +1,4 @@
-"""Writes the fixtures of the file format's current version; run once a version, and keep what older ones wrote."""
+"""Writes the fixtures of the file format's current version that are not there; keep what older versions wrote."""
 
 import json
 from pathlib import Path
@@ -7,25 +7,45 @@ import abstain as ab
 from abstain.files import VERSION
 
 FOLDER = Path(__file__).parent
-LEARNERS = {"ucb": ab.UCB, "ucb_nt": ab.UCBNT, "ucb_gt": ab.UCBGT, "fs": ab.FullSupervision, "exp3_abs": ab.Exp3Abs}
+
+
+def finite(kind, **options):
+    return lambda: kind(ab.experts.hyperplanes(2, 4, 5, seed=3), cost=0.3, seed=2, **options)
+
+
+LEARNERS = {
+    "ucb": finite(ab.UCB, ties="random"),
+    "ucb_nt": finite(ab.UCBNT, ties="random"),
+    "ucb_gt": finite(ab.UCBGT, ties="random"),
+    "fs": finite(ab.FullSupervision, ties="random"),
+    "exp3_abs": finite(ab.Exp3Abs),
+    "cont_exp3_abs": lambda: ab.ContExp3Abs(2, cost=0.3, gamma=0.3, epsilon=0.4, actions="grid", seed=2),
+}
+
+
+def learnt(learner):
+    if isinstance(learner, ab.ContExp3Abs):
+        return learner.weights_at([0.0, 0.0])
+    return learner.weights if isinstance(learner, ab.Exp3Abs) else learner.means
 
 
 def main():
-    for name, kind in LEARNERS.items():
+    for name, make in LEARNERS.items():
+        path = FOLDER / f"{name}-v{VERSION}.abstain"
+        if path.exists():
+            continue
         X, y = ab.datasets.load("synthetic", n=400, seed=1)
-        options = {} if kind is ab.Exp3Abs else {"ties": "random"}
-        learner = kind(ab.experts.hyperplanes(2, 4, 5, seed=3), cost=0.3, seed=2, **options)
+        learner = make()
         ab.simulate(learner, X[:190], y[:190])
         decisions = [learner.decide(x) for x in X[190:200]]
-        learner.save(FOLDER / f"{name}-v{VERSION}.abstain")
+        learner.save(path)
         state = {"round": learner.round, "pending": learner.pending}
         decision = next(d for d in decisions if d.round in learner.pending)
         learner.learn(decision, 1)
         trace = ab.simulate(learner, X[200:], y[200:])
-        learnt = learner.weights if kind is ab.Exp3Abs else learner.means
-        after = {"expert": trace.expert.tolist(), "learnt": learnt.tolist()}
+        after = {"expert": trace.expert.tolist(), "learnt": learnt(learner).tolist()}
         text = json.dumps({**state, "decision": json.loads(decision.to_json()), **after})
-        (FOLDER / f"{name}-v{VERSION}.json").write_text(text + "\n")
+        path.with_suffix(".json").write_text(text + "\n")
 
 
 if __name__ == "__main__":
