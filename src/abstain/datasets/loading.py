@@ -31,8 +31,8 @@ def load(
 
     ``scale`` is "maxabs" (each feature divided by its largest absolute value), "minmax" (each feature mapped onto
     [-1, 1]) or None (as in the file); it is always that of the whole set. With ``n`` that many rows are drawn at
-    random, without replacement if the set has as many, else with. Without ``n`` all rows come in the order of the source,
-    in arrays that are kept for the next call and cannot be written to.
+    random, without replacement if the set has as many, else with. Without ``n`` all rows come in the order of the
+    source, in arrays that are kept for the next call and cannot be written to.
 
     Files are looked for in the folder ``data``, then in the one that the environment variable ``ABSTAIN_DATA`` names,
     then in the user's cache; see `fetch`. "synthetic" is drawn anew (10,000 rows unless ``n`` says otherwise) and is

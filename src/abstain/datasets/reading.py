@@ -52,7 +52,7 @@ def checked(
 
 def _read_npz(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             if missing := {"X", "y"} - set(archive):
                 raise FileError(f"{path}: expected the arrays X and y, got no {' and no '.join(sorted(missing))}")
             return archive["X"], archive["y"]
