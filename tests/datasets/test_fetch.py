@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.datasets import cifar, download, fetching, registry
+from abstain.datasets import cifar, download, fetching, originals, registry
 from abstain.errors import FileError, InputError
 
 
@@ -105,7 +105,7 @@ def test_wrong_bytes_are_not_kept(serve, user, content, word):
     serve("guide", content, rows=3, positives=1)
     with pytest.raises(FileError, match=f"guide0.*{word}.*; the download has been removed"):
         ab.datasets.fetch("guide")
-    assert tree(user) == ["downloads"]
+    assert tree(user) == []
     serve("guide", rows_of(1, 0, 0), rows=3, positives=1)
     ab.datasets.fetch("guide")
     assert tree(user) == ["guide.npz"]
@@ -117,7 +117,7 @@ def test_packed_bytes_cut_short(serve, user, site):
     serve("guide", whole[: len(whole) // 2], files=["guide.bz2"], rows=6000, positives=3000)
     with pytest.raises(FileError, match="guide.bz2: damaged or cut short"):
         ab.datasets.fetch("guide")
-    assert tree(user) == ["downloads"]
+    assert tree(user) == []
 
 
 def test_a_cut_on_the_way(serve, user, site):
@@ -309,7 +309,7 @@ def test_cifar(serve, images):
     serve("cifar", archive_of(batches), rows=24, positives=12, files=["cifar.tar.gz"])
     told = []
     ab.datasets.fetch("cifar", progress=lambda *what: told.append(what))
-    assert ("reading cifar.tar.gz", 6, 6) in told
+    assert sum(step == "reading cifar.tar.gz" and 0 < done <= total for step, done, total in told) == 6
     X, y = ab.datasets.load("cifar", scale=None)
     np.testing.assert_array_equal(y, np.where(labels == 7, 1, -1))
     centred = pixels - pixels.mean(axis=0)
@@ -350,7 +350,7 @@ def test_bad_batches(serve, images, user, change, word):
     serve("cifar", archive_of(batches), rows=24, positives=12, files=["cifar.tar.gz"])
     with pytest.raises(FileError, match=word):
         ab.datasets.fetch("cifar")
-    assert tree(user) == ["downloads"]
+    assert tree(user) == []
 
 
 def test_bad_archives(serve, images):
@@ -363,6 +363,6 @@ def test_bad_archives(serve, images):
 
 def test_where_the_originals_are():
     for known in registry.SETS.values():
-        assert bool(known.files) == (known.kind in fetching._READERS)
+        assert bool(known.files) == (known.kind in originals.READERS)
         for addresses in known.files:
             assert all(url.startswith("https://") for url in addresses)

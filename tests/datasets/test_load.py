@@ -139,6 +139,22 @@ def test_where_the_cache_is(monkeypatch, tmp_path):
     assert folders.cache() == tmp_path / "Local" / "abstain" / "cache"
 
 
+def test_nobody_is_at_home(monkeypatch, tmp_path):
+    def nobody():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr("pathlib.Path.home", nobody)
+    save(tmp_path)
+    ab.datasets.load("guide", data=tmp_path)
+    with pytest.raises(FileError, match="^skin: no skin.npz"):
+        ab.datasets.load("skin", data=tmp_path)
+    with pytest.raises(FileError, match="^no home folder for the cache: set XDG_CACHE_HOME"):
+        ab.datasets.fetch("guide")
+    with pytest.raises(InputError, match="^data: expected a folder, got ~nobody-of-that-name"):
+        ab.datasets.load("guide", data="~nobody-of-that-name/x")
+
+
 @pytest.mark.parametrize(
     ("name", "word"), [("codrna", "cod-rna"), ("HIGGS", "higgs"), ("digit", "digits"), ("cifar10", "cifar")]
 )

@@ -32,7 +32,7 @@ def read(path: Path, components: int, progress: Progress | None = None) -> tuple
 def _images(path: Path, progress: Progress | None) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Pixels and labels of all horses and ships."""
     found: dict[str, tuple[NDArray[np.uint8], NDArray[np.int64]]] = {}
-    with tarfile.open(path, "r:gz") as archive:
+    with path.open("rb") as raw, tarfile.open(fileobj=raw, mode="r:gz") as archive:
         for member in archive:
             name = member.name.rpartition("/")[2]
             if name not in BATCHES or not member.isfile():
@@ -42,7 +42,7 @@ def _images(path: Path, progress: Progress | None) -> tuple[NDArray[np.uint8], N
                 raise FileError(f"{path}: expected batches of images, got {member.name} of {member.size:,} bytes")
             found[name] = _batch(stream.read(), f"{path}, {name}")
             if progress is not None:
-                progress(f"reading {path.name}", len(found), len(BATCHES))
+                progress(f"reading {path.name}", raw.tell(), path.stat().st_size)
     if missing := [name for name in BATCHES if name not in found]:
         raise FileError(f"{path}: expected CIFAR-10's six batches, got no {', '.join(missing)}")
     parts = [found[name] for name in BATCHES]

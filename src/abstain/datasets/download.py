@@ -67,6 +67,8 @@ def _appending(part: Path) -> Iterator[IO[bytes]]:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise FileError(f"{part}: another process is just downloading it") from None
+            except OSError:
+                pass  # a file system without locks
         stream.seek(0, os.SEEK_END)
         yield stream
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from ..errors import FileError, InputError
@@ -28,7 +29,7 @@ def as_folder(data: str | os.PathLike[str], *, there: bool = True) -> Path:
     """A path that is a folder, or, unless it has to be there, may become one."""
     if not isinstance(data, (str, os.PathLike)) or not os.fspath(data):
         raise InputError(f"data: expected the path of a folder, got {data!r}")
-    folder = Path(data).expanduser()
+    folder = _expanded(data)
     if not folder.is_dir() and (there or folder.exists()):
         raise InputError(f"data: expected a folder, got {folder}, which is {_what(folder)}")
     return folder
@@ -38,8 +39,10 @@ def searched(data: str | os.PathLike[str] | None = None) -> list[tuple[str, Path
     """The folders in the order they are looked in, each with where it comes from."""
     found = [] if data is None else [("data", as_folder(data))]
     if variable := os.environ.get(VARIABLE):
-        found.append((VARIABLE, Path(variable).expanduser()))
-    return [*found, ("cache", cache())]
+        found.append((VARIABLE, _expanded(variable)))
+    with suppress(FileError):  # nobody's home: there is no cache, but the other folders may do
+        found.append(("cache", cache()))
+    return found
 
 
 def find(name: str, data: str | os.PathLike[str] | None = None) -> Path | None:
@@ -71,6 +74,13 @@ def not_found(name: str, data: str | os.PathLike[str] | None = None) -> FileErro
         f"{tried}. Get it by `abstain datasets get {name}` or ab.datasets.fetch({name!r}), or say by data= or "
         f"{VARIABLE} which folder holds it"
     )
+
+
+def _expanded(path: str | os.PathLike[str]) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:  # ~nobody
+        return Path(path)
 
 
 def _what(folder: Path) -> str:

@@ -1,6 +1,5 @@
 """What is known of each set: its size, what +1 means, where its public original is."""
 
-import difflib
 from dataclasses import dataclass
 
 from ..errors import InputError
@@ -115,6 +114,8 @@ def known(name: str) -> Known:
     """The set of that name, or an error that says what comes close."""
     if isinstance(name, str) and name in SETS:
         return SETS[name]
+    import difflib  # only for those who mistype
+
     close = difflib.get_close_matches(name.lower(), SETS, cutoff=0.5) if isinstance(name, str) else []
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
     raise InputError(f"name: expected one of {', '.join(SETS)}, got {name!r}{hint}")

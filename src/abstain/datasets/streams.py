@@ -33,8 +33,8 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 def pieces(path: Path, progress: Progress | None = None) -> Iterator[bytes]:
     """Whole lines, some megabytes at a time, each ending in a newline."""
-    size = path.stat().st_size
     with opened(path) as stream:
+        size = path.stat().st_size
         rest = b""
         while piece := stream.read(PIECE):
             head, newline, tail = piece.rpartition(b"\n")
@@ -49,8 +49,8 @@ def pieces(path: Path, progress: Progress | None = None) -> Iterator[bytes]:
                 progress(f"reading {path.name}", _position(stream), size)
         if rest:
             yield rest + b"\n"
-    if progress is not None:
-        progress(f"reading {path.name}", size, size)
+        if progress is not None:
+            progress(f"reading {path.name}", size, size)
 
 
 def _position(stream: IO[bytes]) -> int:
