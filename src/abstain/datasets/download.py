@@ -94,7 +94,8 @@ def _receive(url: str, stream: IO[bytes], note: Path, name: str, progress: Progr
                 raise _CutError(f"the server answers {error.code} {error.reason}") from None
             raise FileError(f"{url}: the server answers {error.code} {error.reason}") from None
     except (OSError, http.client.HTTPException) as error:  # URLError is an OSError
-        why = f"cannot be reached ({getattr(error, 'reason', None) or error!r})"
+        reason = getattr(error, "reason", error)
+        why = f"cannot be reached ({str(reason) or repr(reason)})"
         raise (_CutError(why) if have > 0 else FileError(f"{url}: {why}")) from None
     with response:
         size = _begin(url, response, stream, note, known)

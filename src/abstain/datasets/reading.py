@@ -30,16 +30,16 @@ def checked(
     X: NDArray[Any], labels: NDArray[Any], known: Known, path: Path
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """X as floats and labels as signs, or a `FileError`."""
-    if X.ndim != 2 or labels.ndim != 1 or len(X) != len(labels) or len(X) == 0:
-        raise FileError(
-            f"{path}: expected X (rows, {known.features}) and y (rows,) with a row or more, got {X.shape} and "
-            f"{labels.shape}"
-        )
+    if X.ndim != 2 or labels.ndim != 1 or len(X) != len(labels):
+        raise FileError(f"{path}: expected X (rows, {known.features}) and y (rows,), got {X.shape} and {labels.shape}")
+    if len(X) == 0:
+        raise FileError(f"{path}: expected rows of data, got none")
     if X.shape[1] != known.features:
         raise FileError(f"{path}: expected {known.features} features, got {X.shape[1]}")
     if X.dtype.kind not in "fiub" or labels.dtype.kind not in "fiubU":
         raise FileError(f"{path}: expected numbers, got X of {X.dtype} and y of {labels.dtype}")
-    table = np.ascontiguousarray(X, np.float64)
+    with np.errstate(over="ignore"):  # of longer floats: infinities are found below
+        table = np.ascontiguousarray(X, np.float64)
     finite = np.isfinite(table)
     if not finite.all():
         i, k = np.argwhere(~finite)[0]

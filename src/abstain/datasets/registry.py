@@ -116,6 +116,6 @@ def known(name: str) -> Known:
         return SETS[name]
     import difflib  # only for those who mistype
 
-    close = difflib.get_close_matches(name.lower(), SETS, cutoff=0.5) if isinstance(name, str) else []
+    close = difflib.get_close_matches(name.lower(), SETS, n=2) if isinstance(name, str) else []
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
     raise InputError(f"name: expected one of {', '.join(SETS)}, got {name!r}{hint}")

@@ -17,6 +17,8 @@ def read(text: bytes, features: int, path: Path) -> tuple[NDArray[np.float64], N
     The first line is a header if one of its fields is a label's name or none is a number. The label is the column
     called label, class, target or y, whatever the case (looked for in this order), else the last one.
     """
+    if b"\0" in text:
+        raise FileError(f"{path}: expected text in UTF-8, got bytes that are zero")
     text = text.removeprefix(b"\xef\xbb\xbf")
     first = text.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace")
     fields = [field.strip().strip("\"'").lower() for field in first.split(",")]
@@ -45,45 +47,33 @@ def read_rows(
     """Rows of ``features`` numbers and, in column ``label``, a label."""
     import polars as pl
 
-    lines = text.replace(b"\r\n", b"\n").split(b"\n")
-    numbers = [number for number, line in enumerate(lines, first_line) if line.strip()][has_header:]
-    kept = b"\n".join(line for line in lines if line.strip())
-    if not numbers:
+    numbered = [(number, line) for number, line in enumerate(text.split(b"\n"), first_line) if line.strip()]
+    numbers, lines = [number for number, _ in numbered][has_header:], [line for _, line in numbered][has_header:]
+    if not lines:
         raise FileError(f"{path}: expected rows of data, got none")
+    for number, line in zip(numbers, lines, strict=True):
+        if line.count(b",") != features:
+            raise FileError(f"{path}, line {number}: expected {features + 1} columns, got {line.count(b',') + 1}")
     try:
-        frame = pl.read_csv(
-            kept, has_header=False, skip_rows=int(has_header), infer_schema=False,
-            schema={f"{k}": pl.String for k in range(features + 1)},
-        )  # fmt: skip
+        frame = pl.read_csv(b"\n".join(lines), has_header=False, infer_schema=False)
     except pl.exceptions.PolarsError as error:
-        raise FileError(f"{path}: {_wrong_width(kept, features, numbers, has_header) or error}") from None
-    if len(frame) != len(numbers):
-        raise FileError(f"{path}: expected a row a line, got {len(frame)} rows on {len(numbers)} lines")
-    frame = frame.with_columns(pl.all().str.strip_chars())
+        raise FileError(f"{path}: damaged, or not comma-separated text ({error})") from None
+    if frame.shape != (len(lines), features + 1):
+        raise FileError(f"{path}: expected {len(lines)} rows of {features + 1} columns, got {frame.shape}")
+    frame = frame.with_columns(pl.all().str.strip_chars().fill_null(""))
     labels = frame.to_series(label)
-    if labels.null_count() or (labels == "").any():
-        row = int(((labels == "").fill_null(True)).arg_max() or 0)
+    if (labels == "").any():
+        row = int((labels == "").arg_max() or 0)
         raise FileError(f"{path}, line {numbers[row]}: expected a label, got nothing")
-    table = frame.drop(f"{label}")
+    table = frame.drop(labels.name)
     X = table.select(pl.all().cast(pl.Float64, strict=False))
     bad = np.argwhere(X.select(pl.all().is_null()).to_numpy())
     if len(bad):
-        row, column = bad[0]
-        got = table[int(row), int(column)]
-        raise FileError(
-            f"{path}, line {numbers[row]}: expected {features} numbers and a label, got "
-            + (repr(got) if got else "a value that is missing")
-        )
+        i, k = (int(place) for place in bad[0])
+        raise FileError(f"{path}, line {numbers[i]}: expected numbers and a label, got {table[i, k]!r}")
     as_numbers = labels.cast(pl.Float64, strict=False)
-    y = labels.to_numpy() if as_numbers.null_count() else as_numbers.to_numpy()
-    return np.ascontiguousarray(X.to_numpy()), y.astype(str) if as_numbers.null_count() else y
-
-
-def _wrong_width(text: bytes, features: int, numbers: list[int], has_header: bool) -> str | None:
-    for number, line in zip(numbers, text.split(b"\n")[has_header:], strict=True):
-        if line.count(b",") != features:
-            return f"line {number}: expected {features + 1} columns, got {line.count(b',') + 1}"
-    return None
+    y = labels.to_numpy().astype(str) if as_numbers.null_count() else as_numbers.to_numpy()
+    return np.ascontiguousarray(X.to_numpy()), y
 
 
 def _is_number(text: str) -> bool:
