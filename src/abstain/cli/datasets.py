@@ -62,7 +62,7 @@ def listing(context: typer.Context, data: Folder = None) -> None:
 @app.command()
 def get(
     context: typer.Context,
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="The sets to download.")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help="The sets to download.")],
     data: Target = None,
 ) -> None:
     """Download public originals, check them and keep them; a download that was cut goes on."""

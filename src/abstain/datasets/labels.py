@@ -13,8 +13,8 @@ from .registry import Known
 def as_signs(labels: NDArray[Any], known: Known, path: Path) -> NDArray[np.int8]:
     """-1 and +1 for the two values of ``labels``.
 
-    Labels -1 and +1 stay. Else +1 is the value that the registry names for this set; if it names neither, the greater
-    of two numbers. Of two words that it does not know none is taken.
+    +1 is the value that the registry names for this set; if it names neither, the greater of two numbers (so that -1
+    and +1 always stay). Of two words that it does not know none is taken.
     """
     values, place = np.unique(labels, return_inverse=True)
     texts = [_text(value) for value in values]
@@ -22,9 +22,7 @@ def as_signs(labels: NDArray[Any], known: Known, path: Path) -> NDArray[np.int8]
         shown = ", ".join(texts[:5]) + (", ..." if len(texts) > 5 else "")
         what = "one class only" if len(values) == 1 else f"{len(values)} classes"
         raise FileError(f"{path}: expected labels of two values, got {what}: {shown}")
-    if texts == ["-1", "1"]:
-        first = False
-    elif (texts[0] in known.positive) != (texts[1] in known.positive):
+    if (texts[0] in known.positive) != (texts[1] in known.positive):
         first = texts[0] in known.positive
     elif labels.dtype.kind in "fiub":
         first = False
