@@ -5,9 +5,12 @@ from typing import Annotated
 
 import typer
 
+from . import datasets
+
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help='Online learning with the option to say "I don\'t know".'
 )
+app.add_typer(datasets.app, name="datasets")
 
 
 @app.callback()
