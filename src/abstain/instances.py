@@ -1,5 +1,8 @@
-"""Small problems of the paper, to be played: where the instance's own graph misleads (section 4.1, appendix C.3)."""
+"""Small problems to be played: where the instance's own graph misleads (section 4.1, appendix C.3), and streams whose
+best expert changes (section 3).
+"""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -22,13 +25,15 @@ class Instance:
     loss: losses.Loss
     means: tuple[float, ...]
     """The expected loss of each expert."""
-    _values: Floats
-    _probabilities: Floats
+    values: Floats
+    """The rounds there are: predictions and margins for the experts, and the label last."""
+    probabilities: Floats
+    """Of each of them."""
 
     def draw(self, n: int, seed: int | np.random.SeedSequence | None = None) -> tuple[Floats, Floats]:
         """Independent rounds: X (n, d) for the experts, y (n,)."""
-        rows = np.random.default_rng(seed).choice(len(self._values), n, p=self._probabilities)
-        return np.ascontiguousarray(self._values[rows, :-1]), self._values[rows, -1]
+        rows = np.random.default_rng(seed).choice(len(self.values), n, p=self.probabilities)
+        return np.ascontiguousarray(self.values[rows, :-1]), self.values[rows, -1]
 
 
 # A row: predictions of the experts, margins of their rules, label. A prediction agrees with the label +1 or not.
@@ -72,3 +77,55 @@ def proposition_1(p: float = 0.99, cost: float = 0.9) -> Instance:
     experts = from_columns(2, 2, "aligned", rule_subset=np.array([[True, True], [False, True]]))
     means = ((cost - beta) * p, cost - alpha * p)
     return Instance(experts, cost, losses.Hinge(), means, values, np.array([p, 1.0 - p]))
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """A sequence that is not independent draws, for learners on these experts with this cost and loss."""
+
+    experts: ExpertSet
+    cost: float
+    loss: losses.Loss
+    _rates: Callable[[Floats], tuple[Floats, Floats]]
+
+    def draw(self, n: int, seed: int | np.random.SeedSequence | None = None) -> tuple[Floats, Floats]:
+        """Rounds: X (n, d) for the experts, y (n,)."""
+        rng = np.random.default_rng(seed)
+        y = rng.choice([-1.0, 1.0], n)
+        errs, abstains = self._rates(np.arange(n) / n)
+        scores = np.where(rng.random(errs.shape) < errs, -y[:, np.newaxis], y[:, np.newaxis])
+        return np.hstack([scores, np.where(rng.random((n, 1)) < abstains, -1.0, 1.0)]), y
+
+
+_ERRS, _ABSTAINS = np.linspace(0.05, 0.5, 10), np.linspace(0.0, 0.8, 5)
+
+
+def switching(cost: float = 0.2) -> Stream:
+    """Ten predictors times five rules; half way the best predictor becomes the worst, and so do the rules.
+
+    The predictors err with probabilities from 0.05 to 0.5, the rules abstain with probabilities from 0 to 0.8.
+
+    >>> X, y = switching().draw(1000, seed=0)
+    >>> [(X[half, 0] != y[half]).mean() < 0.2 for half in (slice(500), slice(500, None))]
+    [np.True_, np.False_]
+    """
+
+    def rates(time: Floats) -> tuple[Floats, Floats]:
+        late = (time >= 0.5)[:, np.newaxis]
+        return np.where(late, _ERRS[::-1], _ERRS), np.where(late, _ABSTAINS[::-1], _ABSTAINS)
+
+    return Stream(from_columns(10, 5), cost, losses.ZeroOne(), rates)
+
+
+def rotating(cost: float = 0.2) -> Stream:
+    """As `switching`, but every twentieth of the game each predictor and rule takes the place of the next one.
+
+    >>> rotating().experts.n_experts
+    50
+    """
+
+    def rates(time: Floats) -> tuple[Floats, Floats]:
+        phase = (20.0 * time).astype(np.int64)[:, np.newaxis]
+        return _ERRS[(np.arange(10) + phase) % 10], _ABSTAINS[(np.arange(5) + phase) % 5]
+
+    return Stream(from_columns(10, 5), cost, losses.ZeroOne(), rates)
