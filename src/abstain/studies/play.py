@@ -1,0 +1,157 @@
+"""Playing a batch of cells, in whatever process."""
+
+import platform
+import threading
+import time
+import traceback
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import datasets
+from ..errors import AbstainError
+from ..experts import ExpertSet
+from ..kernels import passes
+from ..losses import get as loss_named
+from ..simulate import blocks, simulate
+from . import seeds, streams
+from .cells import Cell, Comparator, Part, Stage
+from .study import shown_rounds
+from .told import Table, tell
+
+Record: TypeAlias = dict[str, Any]
+"""What is known of a part: plain values, so that a line of JSON holds it exactly."""
+
+MOST_BYTES = 1 << 28
+"""A table whose advice takes more is played without keeping it ..."""
+KEPT_BYTES = 1 << 27
+"""... and tables are kept for later batches up to this."""
+
+
+class MissingDataError(Exception):
+    """A data set that is not here."""
+
+
+class _Kept(threading.local):
+    """What this worker loaded last: batches come in an order that uses it again."""
+
+    def __init__(self) -> None:
+        self.data: tuple[Any, Any] = (None, None)
+        self.experts: tuple[Any, Any] = (None, None)
+        self.tables: dict[Any, Table] = {}
+
+
+_kept = _Kept()
+
+
+def run_batch(batch: Sequence[Part], data: str | None) -> list[Record]:
+    """A record for each part; of one that fails, why. ``data`` is the folder of the data sets."""
+    records = []
+    for part in batch:
+        record: Record = {"key": part.key, "what": str(part)}
+        try:
+            record |= _compare(part, data) if isinstance(part, Comparator) else _play(part, data)
+        except MissingDataError as error:
+            record |= {"missing": part.stage.dataset, "why": str(error)}
+        except Exception as error:  # whatever it is, the other cells go on
+            record |= {"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
+        records.append(record)
+    return records
+
+
+def _play(cell: Cell, data: str | None) -> Record:
+    """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds shown."""
+    stage = cell.stage
+    table = _table(stage, cell.draw, cell.cost, data)
+    at = shown_rounds(stage.rounds, stage.checkpoints)
+    runs = []
+    for spec in cell.learners:
+        seed = seeds.of_learner(stage.seed, stage.dataset, stage.expert_set, cell.draw, spec.label)
+        learner = spec.make(table.experts, cost=cell.cost, loss=table.loss, seed=seed, rounds=stage.rounds)
+        start = time.perf_counter()
+        trace = simulate(learner, table.X, table.y, checkpoints=at)
+        seconds = time.perf_counter() - start
+        runs.append({
+            "loss": np.cumsum(trace.loss)[at - 1].tolist(),
+            "abstained": np.cumsum(trace.abstained)[at - 1].tolist(),
+            "edges": trace.edges.tolist(),
+            "seconds_run": seconds,
+        })  # fmt: skip
+    return {"runs": runs, "host": platform.node()}
+
+
+def _compare(group: Comparator, data: str | None) -> Record:
+    """The expert with the least mean total loss over the draws, the lowest number among equals, and its losses."""
+    stage = group.stage
+    at = shown_rounds(stage.rounds, stage.checkpoints)
+    experts = _table(stage, 0, group.cost, data).experts
+    erred, silent = np.zeros((experts.n_rules, experts.n_predictors)), np.zeros(experts.n_rules)
+    for draw in range(group.draws):
+        table = _table(stage, draw, group.cost, data)
+        for rows in blocks(stage.rounds, experts):
+            advice = table.experts.advise_block(table.X[rows])
+            passes.add_losses(advice.abstains, table.loss(advice.predictions, table.y[rows]), erred)
+            passes.add_costs(advice.abstains, np.ones(len(advice)), silent)
+    # Costs are counted first and multiplied then: experts that abstain and err equally often are equal.
+    totals = erred[experts.rule_of, experts.predictor_of] + (silent * group.cost)[experts.rule_of]
+    best = int(np.argmin(totals))
+    losses = (_losses_of(best, _table(stage, draw, group.cost, data), group.cost) for draw in range(group.draws))
+    return {"expert": best, "best": [np.cumsum(own)[at - 1].tolist() for own in losses], "host": platform.node()}
+
+
+def _losses_of(expert: int, table: Table, cost: float) -> NDArray[np.float64]:
+    """What one expert loses in each round."""
+    predictor, rule = table.experts.predictor_of[expert], table.experts.rule_of[expert]
+    own = np.empty(len(table.X))
+    for rows in blocks(len(table.X), table.experts):
+        advice = table.experts.advise_block(table.X[rows])
+        losses = table.loss(advice.predictions, table.y[rows])[:, predictor]
+        own[rows] = np.where(advice.abstains[:, rule], cost, losses)
+    return own
+
+
+def _table(stage: Stage, draw: int, cost: float, data: str | None) -> Table:
+    """The rounds of a draw; the same for all costs, unless the set is an instance made for a cost."""
+    own = stage.dataset in streams.INSTANCES
+    key = (stage.key, draw, cost if own else None, data)
+    table = _kept.tables.pop(key, None)
+    if table is None:
+        seed = seeds.of_data(stage.seed, stage.dataset, stage.expert_set, draw)
+        if own:
+            instance = streams.INSTANCES[stage.dataset](cost)
+            experts, loss = instance.experts, instance.loss
+            X, y = instance.draw(stage.rounds, seed)
+        else:
+            X, y = _rows(stage, seed, data)
+            experts, loss = _experts(stage, X.shape[1]), loss_named("zero_one")
+        table = tell(experts, X, y, loss, MOST_BYTES)
+    _kept.tables[key] = table  # the one used last is the last to go
+    while len(_kept.tables) > 1 and sum(table.n_bytes for table in _kept.tables.values()) > KEPT_BYTES:
+        del _kept.tables[next(iter(_kept.tables))]
+    return table
+
+
+def _rows(stage: Stage, seed: np.random.SeedSequence, data: str | None) -> tuple[Any, Any]:
+    if stage.dataset in streams.DRAWN:
+        return datasets.load(stage.dataset, n=stage.rounds, seed=seed)
+    key = (stage.dataset, stage.scale, data)
+    if _kept.data[0] != key:
+        _kept.data = (None, None)  # two at once are never needed
+        try:
+            _kept.data = key, datasets.load(stage.dataset, scale=stage.scale, data=data)
+        except (AbstainError, OSError) as error:
+            raise MissingDataError(str(error)) from error
+    X, y = _kept.data[1]
+    return streams.draw(X, y, stage.rounds, seed)
+
+
+def _experts(stage: Stage, dim: int) -> ExpertSet:
+    if _kept.experts[0] != stage.key:
+        _kept.experts = (
+            stage.key,
+            stage.experts.make(dim, seeds.of_experts(stage.seed, stage.dataset, stage.expert_set)),
+        )
+    experts: ExpertSet = _kept.experts[1]
+    return experts
