@@ -1,27 +1,16 @@
 """The independent parts of studies, each known by its content."""
 
-import hashlib
-import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from .. import __version__
 from .streams import DRAWN, INSTANCES
-from .study import ExpertsSpec, LearnerSpec, Study
-
-
-class _Keyed:
-    @cached_property
-    def key(self) -> str:
-        """A hash of the content and of the library's version: equal for equal work, whatever study asks for it."""
-        content = {"kind": type(self).__name__, "abstain": __version__, **asdict(self)}  # type: ignore[call-overload]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
+from .study import ExpertsSpec, Keyed, LearnerSpec, Study
 
 
 @dataclass(frozen=True)
-class Stage(_Keyed):
+class Stage(Keyed):
     """What is played on: an expert set, and the draws of the data that belong to it. Costs and learners share it."""
 
     dataset: str
@@ -31,6 +20,8 @@ class Stage(_Keyed):
     checkpoints: int
     expert_set: int
     seed: int
+    version: str = __version__
+    """Of the library: what another version ran is not taken for this one's."""
 
     @property
     def weight(self) -> float:
@@ -39,7 +30,7 @@ class Stage(_Keyed):
 
 
 @dataclass(frozen=True)
-class Cell(_Keyed):
+class Cell(Keyed):
     """All learners on one draw at one cost."""
 
     stage: Stage
@@ -57,7 +48,7 @@ class Cell(_Keyed):
 
 
 @dataclass(frozen=True)
-class Comparator(_Keyed):
+class Comparator(Keyed):
     """The best expert of a group: the one with the least mean loss over all its draws at one cost."""
 
     stage: Stage

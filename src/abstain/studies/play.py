@@ -5,7 +5,9 @@ import threading
 import time
 import traceback
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,7 @@ from .cells import Cell, Comparator, Part, Stage
 from .study import shown_rounds
 from .told import Table, tell
 
+Floats: TypeAlias = NDArray[np.float64]
 Record: TypeAlias = dict[str, Any]
 """What is known of a part: plain values, so that a line of JSON holds it exactly."""
 
@@ -41,6 +44,7 @@ class _Kept(threading.local):
         self.data: tuple[Any, Any] = (None, None)
         self.experts: tuple[Any, Any] = (None, None)
         self.tables: dict[Any, Table] = {}
+        self.counts: WeakKeyDictionary[Table, tuple[Floats, Floats]] = WeakKeyDictionary()
 
 
 _kept = _Kept()
@@ -86,22 +90,40 @@ def _compare(group: Comparator, data: str | None) -> Record:
     """The expert with the least mean total loss over the draws, the lowest number among equals, and its losses."""
     stage = group.stage
     at = shown_rounds(stage.rounds, stage.checkpoints)
-    experts = _table(stage, 0, group.cost, data).experts
-    erred, silent = np.zeros((experts.n_rules, experts.n_predictors)), np.zeros(experts.n_rules)
-    for draw in range(group.draws):
-        table = _table(stage, draw, group.cost, data)
-        for rows in blocks(stage.rounds, experts):
-            advice = table.experts.advise_block(table.X[rows])
-            passes.add_losses(advice.abstains, table.loss(advice.predictions, table.y[rows]), erred)
+    tables = [partial(_table, stage, draw, group.cost, data) for draw in range(group.draws)]  # all may be too large
+    experts = tables[0]().experts
+    erred, silent = np.zeros(experts.n_experts), np.zeros(experts.n_experts)
+    for table in tables:
+        counts = _counts(table())
+        erred += counts[0]
+        silent += counts[1]
+    # Abstentions are counted first and multiplied then: experts that abstain and err equally often are equal.
+    best = int(np.argmin(erred + group.cost * silent))
+    curves = [np.cumsum(_losses_of(best, table(), group.cost))[at - 1].tolist() for table in tables]
+    return {"expert": best, "best": curves, "host": platform.node()}
+
+
+def _counts(table: Table) -> tuple[Floats, Floats]:
+    """The sum of the losses of each expert where it predicts, and how often it abstains (K,)."""
+    if table not in _kept.counts:
+        experts = table.experts
+        predictor, rule = experts.predictor_of, experts.rule_of
+        all_pairs = experts.n_experts == experts.n_rules * experts.n_predictors
+        of_pairs = np.zeros((experts.n_rules, experts.n_predictors) if all_pairs else (0, 0))
+        of_experts, silent = np.zeros(experts.n_experts), np.zeros(experts.n_rules)
+        for rows in blocks(len(table.X), experts):
+            advice = experts.advise_block(table.X[rows])
+            losses = table.loss(advice.predictions, table.y[rows])
+            if all_pairs:
+                passes.add_losses(advice.abstains, losses, of_pairs)
+            else:
+                of_experts += np.where(advice.abstains[:, rule], 0, losses[:, predictor]).sum(axis=0)
             passes.add_costs(advice.abstains, np.ones(len(advice)), silent)
-    # Costs are counted first and multiplied then: experts that abstain and err equally often are equal.
-    totals = erred[experts.rule_of, experts.predictor_of] + (silent * group.cost)[experts.rule_of]
-    best = int(np.argmin(totals))
-    losses = (_losses_of(best, _table(stage, draw, group.cost, data), group.cost) for draw in range(group.draws))
-    return {"expert": best, "best": [np.cumsum(own)[at - 1].tolist() for own in losses], "host": platform.node()}
+        _kept.counts[table] = of_pairs[rule, predictor] if all_pairs else of_experts, silent[rule]
+    return _kept.counts[table]
 
 
-def _losses_of(expert: int, table: Table, cost: float) -> NDArray[np.float64]:
+def _losses_of(expert: int, table: Table, cost: float) -> Floats:
     """What one expert loses in each round."""
     predictor, rule = table.experts.predictor_of[expert], table.experts.rule_of[expert]
     own = np.empty(len(table.X))

@@ -1,8 +1,11 @@
 """Studies as data: what is played, how often, by whom."""
 
+import hashlib
 import inspect
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -39,8 +42,26 @@ def _one_of(value: Any, known: Any, name: str) -> None:
         raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
 
 
+class Keyed:
+    """Something known by its content."""
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of its kind and fields: equal for equal content, in every process."""
+        values = [getattr(self, name) for name in self.__dataclass_fields__]  # type: ignore[attr-defined]
+        content = json.dumps([type(self).__name__, *map(_as_key, values)], sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:24]
+
+
+def _as_key(value: Any) -> Any:
+    """Parts that have a key stand by it: it is made once, however many wholes they are part of."""
+    if isinstance(value, tuple):
+        return [_as_key(part) for part in value]
+    return value.key if isinstance(value, Keyed) else value
+
+
 @dataclass(frozen=True)
-class LearnerSpec:
+class LearnerSpec(Keyed):
     """A learner: the label its lines have, the name of its class, its options."""
 
     label: str
@@ -66,7 +87,7 @@ class LearnerSpec:
 
 
 @dataclass(frozen=True)
-class ExpertsSpec:
+class ExpertsSpec(Keyed):
     """Experts: a function of `abstain.experts` and its options; "instance": the sets bring their own."""
 
     kind: str = "hyperplanes"
