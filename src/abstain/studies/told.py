@@ -23,6 +23,10 @@ class Told(ExpertSet):
         super().__init__(experts.n_predictors, experts.n_rules, 1, pairs)
         self._experts, self._losses, self._abstains = experts, losses, abstains
 
+    @property
+    def row_bytes(self) -> int:
+        return self._losses.itemsize * self.n_predictors + self.n_rules
+
     def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
         rows = slice(int(X[0, 0]), int(X[-1, 0]) + 1)
         return Advice(self._losses[rows], self._abstains[rows])
