@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
-from .reproduce import reproduce
+from . import datasets, reproduce
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help='Online learning with the option to say "I don\'t know".'
 )
+app.add_typer(datasets.app, name="datasets")
 
 
 @app.callback()
@@ -40,4 +41,4 @@ def demo(
     console.print(f"Figure: {figure}", highlight=False, soft_wrap=True)
 
 
-app.command()(reproduce)
+app.command()(reproduce.reproduce)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .. import __version__
-from .streams import DRAWN, INSTANCES
+from .streams import UNSCALED
 from .study import ExpertsSpec, Keyed, LearnerSpec, Study
 
 
@@ -70,9 +70,9 @@ Part: TypeAlias = Cell | Comparator
 
 
 def stages(study: Study) -> list[tuple[float, Stage]]:
-    """The cost and the stage of every group of a study. Scaling means nothing to sets drawn inside [-1, 1]."""
+    """The cost and the stage of every group of a study. Scalings share a set that is not scaled."""
     return [
-        (cost, Stage(dataset, "none" if dataset in (*DRAWN, *INSTANCES) else study.scale, study.experts,
+        (cost, Stage(dataset, "none" if dataset in UNSCALED else study.scale, study.experts,
                      study.rounds, study.checkpoints, expert_set, study.seed))
         for dataset, cost in study.settings
         for expert_set in range(study.expert_sets)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import datasets
-from ..errors import AbstainError
+from ..errors import FileError
 from ..experts import ExpertSet
 from ..kernels import passes
 from ..losses import get as loss_named
@@ -41,7 +41,6 @@ class _Kept(threading.local):
     """What this worker loaded last: batches come in an order that uses it again."""
 
     def __init__(self) -> None:
-        self.data: tuple[Any, Any] = (None, None)
         self.experts: tuple[Any, Any] = (None, None)
         self.tables: dict[Any, Table] = {}
         self.counts: WeakKeyDictionary[Table, tuple[Floats, Floats]] = WeakKeyDictionary()
@@ -156,17 +155,14 @@ def _table(stage: Stage, draw: int, cost: float, data: str | None) -> Table:
 
 
 def _rows(stage: Stage, seed: np.random.SeedSequence, data: str | None) -> tuple[Any, Any]:
-    if stage.dataset in streams.DRAWN:
-        return datasets.load(stage.dataset, n=stage.rounds, seed=seed)
-    key = (stage.dataset, stage.scale, data)
-    if _kept.data[0] != key:
-        _kept.data = (None, None)  # two at once are never needed
-        try:
-            _kept.data = key, datasets.load(stage.dataset, scale=stage.scale, data=data)
-        except (AbstainError, OSError) as error:
-            raise MissingDataError(str(error)) from error
-    X, y = _kept.data[1]
-    return streams.draw(X, y, stage.rounds, seed)
+    """Rows of the set in random order, without replacement unless it has fewer than there are rounds."""
+    scale = None if stage.dataset in streams.UNSCALED else stage.scale
+    try:
+        return datasets.load(stage.dataset, scale=scale, data=data, n=stage.rounds, seed=seed)
+    except FileError as error:
+        if datasets.info(stage.dataset, data=data).found is None:
+            raise MissingDataError(str(error)) from None
+        raise
 
 
 def _experts(stage: Stage, dim: int) -> ExpertSet:

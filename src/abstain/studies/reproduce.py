@@ -30,22 +30,27 @@ def reproduce(
 
 def finish(session: Session, out: Path, console: "Console") -> None:
     """Figures, claims, report. The one place where what was run becomes what is shown."""
-    for dataset, why in sorted(session.missing.items()):
-        console.print(f"[yellow]missing:[/yellow] {dataset}: {why}", highlight=False, soft_wrap=True)
-    if session.failures:
-        _show_failures(session, out, console)
-    kept = session.n_parts - session.n_run - len(session.failures)
-    console.print(
-        f"{session.n_run:,} cells run, {kept:,} from before or missing, {len(session.failures):,} failed, "
-        f"{session.seconds:.0f} s",
-        highlight=False,
-    )
+    show_outcome(session, console)
     console.print(f"Results: {session.path}", highlight=False, soft_wrap=True)
 
 
-def _show_failures(session: Session, out: Path, console: "Console", most: int = 10) -> None:
-    for record in session.failures[:most]:
-        console.print(f"[red]failed:[/red] {record['what']}: {record['failed']}", highlight=False, soft_wrap=True)
-    if len(session.failures) > most:
-        console.print(f"... and {len(session.failures) - most} more", highlight=False)
-    console.print(f"Tracebacks: {out / FAILURES}", highlight=False, soft_wrap=True)
+def show_outcome(session: Session, console: "Console") -> None:
+    """What was run, what is missing, what failed."""
+    for dataset, why in sorted(session.missing.items()):
+        _say(console, "yellow", "missing", why if why.startswith(dataset) else f"{dataset}: {why}")
+    by_reason: dict[str, list[str]] = {}
+    for record in session.failures:
+        by_reason.setdefault(record["failed"], []).append(record["what"])
+    for why, parts in by_reason.items():
+        more = f" (and {len(parts) - 1:,} more)" if len(parts) > 1 else ""
+        _say(console, "red", "failed", f"{parts[0]}{more}: {why}")
+    if by_reason:
+        _say(console, "red", "failed", f"tracebacks are in {session.path.with_name(FAILURES)}")
+    counts = f"{session.n_run:,} cells run, {session.n_kept:,} kept from before, {session.n_missing:,} without data"
+    console.print(f"{counts}, {len(session.failures):,} failed; {session.seconds:.1f} s", highlight=False)
+
+
+def _say(console: "Console", colour: str, head: str, text: str) -> None:
+    from rich.markup import escape
+
+    console.print(f"[{colour}]{head}:[/{colour}] {escape(text)}", highlight=False, soft_wrap=True)

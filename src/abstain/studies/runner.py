@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from ..datasets.folders import as_folder
 from ..errors import InputError
 from . import outputs
 from .cells import Part, batches, cells, comparators
@@ -35,9 +36,10 @@ class Session:
     curves: "pl.DataFrame"
     path: Path
     """Where the curves are."""
-    n_parts: int = 0
+    n_kept: int = 0
     n_run: int = 0
-    """How many parts (cells and comparators) there are, and were run by this call; the others were in the log."""
+    n_missing: int = 0
+    """How many parts (cells and comparators) were in the log, were run now, and have no data."""
     missing: dict[str, str] = field(default_factory=dict)
     """The data sets that are not here, and what `datasets.load` said."""
     failures: list[Record] = field(default_factory=list)
@@ -63,14 +65,17 @@ def run(
     names = [study.name for study in studies]
     if len(set(names)) < len(names):
         raise InputError(f"studies: expected no name twice, got {', '.join(names)}")
+    if data is not None and dask is None:
+        data = as_folder(data)
     folder = None if data is None else str(Path(data).absolute())
     parts: dict[str, Part] = {}
     for study in studies:
         wanted: list[Part] = [*cells(study), *comparators(study)]
         parts |= {part.key: part for part in wanted}
-    session = Session(tuple(studies), None, Path(out) / RESULTS, len(parts))  # type: ignore[arg-type]
+    session = Session(tuple(studies), None, Path(out) / RESULTS)  # type: ignore[arg-type]
     with Log(Path(out)) as log:
         todo = {key: part for key, part in parts.items() if key not in log.records}
+        session.n_kept = len(parts) - len(todo)
         if todo:
             log.note({"abstain": __version__, "host": platform.node(), "studies": [asdict(study) for study in studies]})
         with _progress(parts, todo, console) as advance:
@@ -96,6 +101,7 @@ def _n_cores() -> int:
 def _take(record: Record, log: Log, session: Session) -> None:
     if "missing" in record:
         session.missing[record["missing"]] = record["why"]
+        session.n_missing += 1
     elif "failed" in record:
         session.failures.append(record)
     else:

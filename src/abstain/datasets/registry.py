@@ -1,0 +1,120 @@
+"""What is known of each set: its size, what +1 means, where its public original is."""
+
+import difflib
+from dataclasses import dataclass
+
+from ..errors import InputError
+
+LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/"
+UCI = "https://archive.ics.uci.edu/"
+_PAGE = "LIBSVM data page"
+
+
+@dataclass(frozen=True)
+class Known:
+    """A set as its public original has it."""
+
+    name: str
+    rows: int
+    features: int
+    meaning: str
+    """What the label +1 means."""
+    source: str
+    citation: str
+    positives: int | None = None
+    """The rows labelled +1, where that is known."""
+    positive: tuple[str, ...] = ("1",)
+    """The label or labels that stand for +1 in text files."""
+    files: tuple[tuple[str, ...], ...] = ()
+    """The addresses of each file, in order; the second address of a file is tried if the first has nothing."""
+    kind: str = "libsvm"
+    """How the files are read: "libsvm", "arff", "cifar"; "computed" and "scikit-learn" have none."""
+    sample: int | None = None
+    """How many rows a download keeps, drawn with seed 0; None: all."""
+
+
+def _page(*files: str) -> tuple[tuple[str, ...], ...]:
+    return tuple((LIBSVM + file,) for file in files)
+
+
+_ALL = (
+    Known(
+        "higgs", 11_000_000, 28, "signal", _PAGE,
+        "Baldi, Sadowski and Whiteson, Searching for exotic particles in high-energy physics with deep learning, 2014",
+        positives=5_829_123, positive=("1", "s", "signal"), files=_page("HIGGS.xz"), sample=100_000,
+    ),
+    Known(
+        "phishing", 11_055, 68, "label 1", _PAGE,
+        "Mohammad, Thabtah and McCluskey, An assessment of features related to phishing websites, 2012",
+        positives=6_157, files=_page("phishing"),
+    ),
+    Known(
+        "ijcnn", 49_990, 22, "label 1", _PAGE + ", the training part",
+        "Prokhorov, IJCNN 2001 neural network competition, 2001",
+        positives=4_853, files=_page("ijcnn1.bz2"),
+    ),
+    Known(
+        "covtype", 581_012, 54, "cover type 2, against all others", _PAGE,
+        "Blackard and Dean, Comparative accuracies of artificial neural networks and discriminant analysis in "
+        "predicting forest cover types, 1999",
+        positives=283_301, positive=("2",), files=_page("covtype.libsvm.binary.bz2"),
+    ),
+    Known(
+        "eye", 14_980, 14, "eye closed", "UCI, EEG Eye State",
+        "Roesler, EEG Eye State, UCI Machine Learning Repository, 2013",
+        positives=6_723, kind="arff",
+        files=((
+            UCI + "static/public/264/eeg+eye+state.zip",
+            UCI + "ml/machine-learning-databases/00264/EEG%20Eye%20State.arff",
+        ),),
+    ),
+    Known(
+        "skin", 245_057, 3, "skin", _PAGE,
+        "Bhatt and Dhall, Skin Segmentation, UCI Machine Learning Repository, 2012",
+        positives=50_859, files=_page("skin_nonskin"), positive=("1", "skin"),
+    ),
+    Known(
+        "cod-rna", 59_535, 8, "label 1", _PAGE + ", the training part",
+        "Uzilov, Keegan and Mathews, Detection of non-coding RNAs on the basis of predicted secondary structure "
+        "formation free energy change, 2006",
+        positives=19_845, files=_page("cod-rna"),
+    ),
+    Known(
+        "guide", 7_089, 4, "label 1", _PAGE + ", svmguide1: the training part, then the test part",
+        "Hsu, Chang and Lin, A practical guide to support vector classification, 2003",
+        positives=4_000, files=_page("svmguide1", "svmguide1.t"),
+    ),
+    Known(
+        "cifar", 12_000, 25, "horse (-1: ship)", "CIFAR-10, as 25 principal components",
+        "Krizhevsky, Learning multiple layers of features from tiny images, 2009",
+        positives=6_000, positive=("7", "horse"), kind="cifar",
+        files=(("https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",),),
+    ),
+    Known(
+        "synthetic", 10_000, 2, "x1 + x2 > 0", "computed: any number of rows",
+        "Cortes, DeSalvo, Gentile, Mohri and Yang, Online learning with abstention, 2018, appendix D",
+        kind="computed",
+    ),
+    Known(
+        "breast-cancer", 569, 30, "malignant", "scikit-learn",
+        "Wolberg, Mangasarian, Street and Street, Breast Cancer Wisconsin (Diagnostic), UCI Machine Learning "
+        "Repository, 1993",
+        positives=212, kind="scikit-learn",
+    ),
+    Known(
+        "digits", 1_797, 64, "a digit of 5 or more", "scikit-learn",
+        "Alpaydin and Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, 1998",
+        positives=896, kind="scikit-learn",
+    ),
+)  # fmt: skip
+
+SETS = {known.name: known for known in _ALL}
+
+
+def known(name: str) -> Known:
+    """The set of that name, or an error that says what comes close."""
+    if isinstance(name, str) and name in SETS:
+        return SETS[name]
+    close = difflib.get_close_matches(name.lower(), SETS, cutoff=0.5) if isinstance(name, str) else []
+    hint = f"; did you mean {' or '.join(close)}?" if close else ""
+    raise InputError(f"name: expected one of {', '.join(SETS)}, got {name!r}{hint}")
