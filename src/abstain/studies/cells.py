@@ -26,7 +26,7 @@ class Stage(Keyed):
     @property
     def weight(self) -> float:
         """About how long a run takes, in runs of 10,000 rounds with shared rules."""
-        return self.rounds / 1e4 * {"axis_planes": 12.0, "instance": 0.2}.get(self.experts.kind, 1.0)
+        return self.rounds / 1e4 * {"axis_planes": 16.0, "instance": 0.2}.get(self.experts.kind, 1.0)
 
 
 @dataclass(frozen=True)

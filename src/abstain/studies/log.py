@@ -23,6 +23,8 @@ class Log:
     def __init__(self, folder: Path) -> None:
         self.path = make_folder(folder) / NAME
         self.records: dict[str, Record] = {}
+        if self.path.exists() and not self.path.is_file():
+            raise FileError(f"{self.path}: expected a file, got something else")
         with writing(self.path):
             self._stream = self.path.open("a+b", buffering=0)
         try:
