@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from . import floor, online, peers, rings, scaling, startup, thresholds, weights
+from . import floor, online, peers, reproduce, rings, scaling, startup, thresholds, weights
 from .table import console
 
 SECTIONS: dict[str, Callable[[], None]] = {
@@ -16,6 +16,7 @@ SECTIONS: dict[str, Callable[[], None]] = {
     "online": online.run,
     "startup": startup.run,
     "weights": weights.run,
+    "reproduce": reproduce.run,
 }
 
 
