@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from . import balls, floor, online, peers, rings, scaling, startup, thresholds, weights
+from . import balls, floor, online, peers, reproduce, rings, scaling, startup, thresholds, weights
 from .table import console
 
 SECTIONS: dict[str, Callable[[], None]] = {
@@ -17,6 +17,7 @@ SECTIONS: dict[str, Callable[[], None]] = {
     "startup": startup.run,
     "weights": weights.run,
     "balls": balls.run,
+    "reproduce": reproduce.run,
 }
 
 

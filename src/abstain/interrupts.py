@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+_SIGNALS = tuple(signal.valid_signals())  # asked once: making the set takes longer than all else here
+
 
 @contextmanager
 def held_back() -> Iterator[Callable[[], None]]:
@@ -18,7 +20,7 @@ def held_back() -> Iterator[Callable[[], None]]:
     came: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
-        known = {number: signal.getsignal(number) for number in signal.valid_signals()}
+        known = {number: signal.getsignal(number) for number in _SIGNALS}
         handlers = {int(number): handler for number, handler in known.items() if callable(handler)}
 
     def deliver() -> None:

@@ -28,7 +28,7 @@ BLOCK_ROWS = 256
 
 def blocks(n: int, experts: ExpertSet) -> Iterator[slice]:
     """The rows 0, ..., n - 1 in blocks of a size that suits the number of predictors and rules."""
-    rows = max(BLOCK_ROWS, BLOCK_BYTES // (8 * experts.n_predictors + experts.n_rules))
+    rows = max(BLOCK_ROWS, BLOCK_BYTES // experts.row_bytes)
     for first in range(0, n, rows):
         yield slice(first, min(n, first + rows))
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from . import datasets
+from . import datasets, reproduce
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help='Online learning with the option to say "I don\'t know".'
@@ -39,3 +39,6 @@ def demo(
         raise typer.Exit(1) from None
     console.print(table)
     console.print(f"Figure: {figure}", highlight=False, soft_wrap=True)
+
+
+app.command()(reproduce.reproduce)

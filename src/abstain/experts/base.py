@@ -109,6 +109,11 @@ class ExpertSet(ABC):
         """K, the number of pairs."""
         return len(self.rule_of)
 
+    @property
+    def row_bytes(self) -> int:
+        """What the advice for one input takes: predictions as floats, and a byte for each rule."""
+        return 8 * self.n_predictors + self.n_rules
+
     @abstractmethod
     def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
         """The advice for a checked table; ``out`` (at least n, P) may be used for the predictions."""

@@ -1,0 +1,46 @@
+"""`abstain reproduce`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def reproduce(
+    study: Annotated[
+        str,
+        typer.Argument(
+            help="main, regret, abstention, extreme, confidence, small, bias, adversarial, readings, all (but the "
+            "readings), or the path of a .toml file with studies of your own."
+        ),
+    ] = "main",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One expert set, two draws, 2,000 rounds: to see that it works.")
+    ] = False,
+    data: Annotated[Path | None, typer.Option(help="The folder of the data sets.")] = None,
+    out: Annotated[Path, typer.Option(help="The folder for the results; a run goes on where one stopped.")] = Path(
+        "out"
+    ),
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; as many as there are cores, if not given.")
+    ] = None,
+    dask: Annotated[str | None, typer.Option(help="The address of a Dask scheduler to be used instead.")] = None,
+) -> None:
+    """Run studies of the paper (the main one, if none is named) and show what comes out."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    from ..errors import AbstainError
+    from ..studies import reproduce as studies
+
+    console = Console()
+    try:
+        fine = studies.reproduce(study, out, quick=quick, data=data, jobs=jobs, dask=dask, console=console)
+    except (AbstainError, OSError) as error:
+        console.print(f"[red]error:[/red] {escape(str(error))}", highlight=False, soft_wrap=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        console.print(f"Interrupted. What is finished is kept in {out}: the same command goes on from there.")
+        raise typer.Exit(130) from None
+    if not fine:
+        raise typer.Exit(1)

@@ -1,0 +1,105 @@
+"""The independent parts of studies, each known by its content."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from .. import __version__
+from .streams import UNSCALED
+from .study import ExpertsSpec, Keyed, LearnerSpec, Study
+
+
+@dataclass(frozen=True)
+class Stage(Keyed):
+    """What is played on: an expert set, and the draws of the data that belong to it. Costs and learners share it."""
+
+    dataset: str
+    scale: str
+    experts: ExpertsSpec
+    rounds: int
+    checkpoints: int
+    expert_set: int
+    seed: int
+    version: str = __version__
+    """Of the library: what another version ran is not taken for this one's."""
+
+    @property
+    def weight(self) -> float:
+        """About how long a run takes, in runs of 10,000 rounds with shared rules."""
+        return self.rounds / 1e4 * {"axis_planes": 16.0, "instance": 0.2}.get(self.experts.kind, 1.0)
+
+
+@dataclass(frozen=True)
+class Cell(Keyed):
+    """All learners on one draw at one cost."""
+
+    stage: Stage
+    cost: float
+    draw: int
+    learners: tuple[LearnerSpec, ...]
+
+    def __str__(self) -> str:
+        return f"{self.stage.dataset}, cost {self.cost:g}, expert set {self.stage.expert_set}, draw {self.draw}"
+
+    @property
+    def weight(self) -> float:
+        """About how long it takes, for the time left."""
+        return self.stage.weight * len(self.learners)
+
+
+@dataclass(frozen=True)
+class Comparator(Keyed):
+    """The best expert of a group: the one with the least mean loss over all its draws at one cost."""
+
+    stage: Stage
+    cost: float
+    draws: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.stage.dataset}, cost {self.cost:g}, expert set {self.stage.expert_set}, best of {self.draws} draws"
+        )
+
+    @property
+    def weight(self) -> float:
+        """About how long it takes, for the time left."""
+        return self.stage.weight * 0.1 * self.draws
+
+
+Part: TypeAlias = Cell | Comparator
+
+
+def stages(study: Study) -> list[tuple[float, Stage]]:
+    """The cost and the stage of every group of a study. Scalings share a set that is not scaled."""
+    return [
+        (cost, Stage(dataset, "none" if dataset in UNSCALED else study.scale, study.experts,
+                     study.rounds, study.checkpoints, expert_set, study.seed))
+        for dataset, cost in study.settings
+        for expert_set in range(study.expert_sets)
+    ]  # fmt: skip
+
+
+def cells(study: Study) -> list[Cell]:
+    """The cells of a study."""
+    return [Cell(stage, cost, draw, study.learners) for cost, stage in stages(study) for draw in range(study.draws)]
+
+
+def comparators(study: Study) -> list[Comparator]:
+    """The comparators of a study, one a group."""
+    return [Comparator(stage, cost, study.draws) for cost, stage in stages(study)]
+
+
+def batches(parts: Iterable[Part]) -> list[list[Part]]:
+    """What should run together: the cells of a draw, at all costs; then the comparators of these draws.
+
+    Equal parts are run once. Batches on the same stage come one after the other: a worker keeps what it has loaded.
+    """
+    found: dict[str, dict[int | None, dict[str, Part]]] = {}
+    for part in parts:
+        draw = part.draw if isinstance(part, Cell) else None
+        found.setdefault(part.stage.key, {}).setdefault(draw, {})[part.key] = part
+    ordered = []
+    for of_stage in found.values():
+        last = of_stage.pop(None, {})
+        ordered += [list(batch.values()) for batch in (*of_stage.values(), last) if batch]
+    return ordered

@@ -1,0 +1,91 @@
+"""The log of a folder: a line of JSON for each finished part, so that a killed run goes on where it stopped."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from ..errors import FileError
+from .outputs import make_folder, writing
+from .play import Record
+
+NAME = "cells.jsonl"
+HEADER = b'{"format": "abstain-cells", "version": 1}\n'
+
+
+class Log:
+    """The finished parts of a folder, by key. Lines are added by one process at a time, each in one piece.
+
+    What stands behind the last end of line was being written when the process was killed; it is overwritten.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = make_folder(folder) / NAME
+        self.records: dict[str, Record] = {}
+        if self.path.exists() and not self.path.is_file():
+            raise FileError(f"{self.path}: expected a file, got something else")
+        with writing(self.path):
+            self._stream = self.path.open("a+b", buffering=0)
+        try:
+            self._lock()
+            self._read()
+        except BaseException:
+            self._stream.close()
+            raise
+
+    def _lock(self) -> None:
+        try:
+            import fcntl
+        except ImportError:  # not on this system: nothing keeps two runs apart
+            return
+        try:
+            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FileError(f"{self.path}: another run is writing here; wait for it, or use another folder") from None
+
+    def _read(self) -> None:
+        self._stream.seek(0)
+        content = self._stream.readall()
+        end = content.rfind(b"\n") + 1
+        if not (content.startswith(HEADER) if end > 0 else HEADER.startswith(content)):
+            raise FileError(f"{self.path}: expected the log of a study, version 1, got another file")
+        for number, line in enumerate(content[:end].splitlines()[1:], start=2):
+            try:
+                record = json.loads(line)
+                if "run" not in record:
+                    self.records[record["key"]] = record
+            except (ValueError, TypeError, KeyError):
+                raise FileError(
+                    f"{self.path}: line {number} is damaged; remove it, and its cell is run again"
+                ) from None
+        with writing(self.path):
+            self._stream.truncate(end)
+        if end == 0:
+            self._write(HEADER)
+
+    def _write(self, line: bytes) -> None:
+        with writing(self.path):
+            while line:
+                line = line[self._stream.write(line) :]
+
+    def append(self, record: Record) -> None:
+        """Add a finished part."""
+        self._write(json.dumps(record, separators=(",", ":")).encode() + b"\n")
+        self.records[record["key"]] = record
+
+    def note(self, settings: Mapping[str, Any]) -> None:
+        """Add what a run was asked for; it is there for who reads the log."""
+        self._write(json.dumps({"run": settings}, ensure_ascii=False).encode() + b"\n")
+
+    def close(self) -> None:
+        """Let others write here."""
+        self._stream.close()
+
+    def __enter__(self) -> "Log":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,36 @@
+"""The folder results go to: what cannot be written there is said in words."""
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import FileError
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """An error of the operating system inside (a full disk, a folder that may not be written) as a `FileError`."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+def make_folder(path: Path) -> Path:
+    """The folder, made if it is not there."""
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def write(path: Path, content: bytes) -> Path:
+    """Write a file under a temporary name and rename it: it is there as a whole, or as it was before."""
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    with writing(path):
+        try:
+            temporary.write_bytes(content)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    return path

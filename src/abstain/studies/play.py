@@ -1,0 +1,175 @@
+"""Playing a batch of cells, in whatever process."""
+
+import platform
+import threading
+import time
+import traceback
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import datasets
+from ..errors import FileError
+from ..experts import ExpertSet
+from ..kernels import passes
+from ..losses import get as loss_named
+from ..simulate import blocks, simulate
+from . import seeds, streams
+from .cells import Cell, Comparator, Part, Stage
+from .study import shown_rounds
+from .told import Table, tell
+
+Floats: TypeAlias = NDArray[np.float64]
+Record: TypeAlias = dict[str, Any]
+"""What is known of a part: plain values, so that a line of JSON holds it exactly."""
+
+MOST_BYTES = 1 << 28
+"""A table whose advice takes more is played without keeping it ..."""
+KEPT_BYTES = 1 << 27
+"""... and tables are kept for later batches up to this."""
+
+
+class MissingDataError(Exception):
+    """A data set that is not here."""
+
+
+class _Kept(threading.local):
+    """What this worker loaded last: batches come in an order that uses it again."""
+
+    def __init__(self) -> None:
+        self.experts: tuple[Any, Any] = (None, None)
+        self.tables: dict[Any, Table] = {}
+        self.counts: WeakKeyDictionary[Table, tuple[Floats, Floats]] = WeakKeyDictionary()
+
+
+_kept = _Kept()
+
+
+def run_batch(batch: Sequence[Part], data: str | None) -> list[Record]:
+    """A record for each part; of one that fails, why. ``data`` is the folder of the data sets."""
+    records = []
+    for part in batch:
+        record: Record = {"key": part.key, "what": str(part)}
+        try:
+            record |= _compare(part, data) if isinstance(part, Comparator) else _play(part, data)
+        except MissingDataError as error:
+            record |= {"missing": part.stage.dataset, "why": str(error)}
+        except Exception as error:  # whatever it is, the other cells go on
+            record |= {"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
+        records.append(record)
+    return records
+
+
+def _play(cell: Cell, data: str | None) -> Record:
+    """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds shown."""
+    stage = cell.stage
+    table = _table(stage, cell.draw, cell.cost, data)
+    at = shown_rounds(stage.rounds, stage.checkpoints)
+    runs = []
+    for spec in cell.learners:
+        seed = seeds.of_learner(stage.seed, stage.dataset, stage.expert_set, cell.draw, spec.label)
+        learner = spec.make(table.experts, cost=cell.cost, loss=table.loss, seed=seed, rounds=stage.rounds)
+        start = time.perf_counter()
+        trace = simulate(learner, table.X, table.y, checkpoints=at)
+        seconds = time.perf_counter() - start
+        runs.append({
+            "loss": np.cumsum(trace.loss)[at - 1].tolist(),
+            "abstained": np.cumsum(trace.abstained)[at - 1].tolist(),
+            "edges": trace.edges.tolist(),
+            "seconds_run": seconds,
+        })  # fmt: skip
+    return {"runs": runs, "host": platform.node()}
+
+
+def _compare(group: Comparator, data: str | None) -> Record:
+    """The expert with the least mean total loss over the draws, the lowest number among equals, and its losses."""
+    stage = group.stage
+    at = shown_rounds(stage.rounds, stage.checkpoints)
+    tables = [partial(_table, stage, draw, group.cost, data) for draw in range(group.draws)]  # all may be too large
+    experts = tables[0]().experts
+    erred, silent = np.zeros(experts.n_experts), np.zeros(experts.n_experts)
+    for table in tables:
+        counts = _counts(table())
+        erred += counts[0]
+        silent += counts[1]
+    # Abstentions are counted first and multiplied then: experts that abstain and err equally often are equal.
+    best = int(np.argmin(erred + group.cost * silent))
+    curves = [np.cumsum(_losses_of(best, table(), group.cost))[at - 1].tolist() for table in tables]
+    return {"expert": best, "best": curves, "host": platform.node()}
+
+
+def _counts(table: Table) -> tuple[Floats, Floats]:
+    """The sum of the losses of each expert where it predicts, and how often it abstains (K,)."""
+    if table not in _kept.counts:
+        experts = table.experts
+        predictor, rule = experts.predictor_of, experts.rule_of
+        all_pairs = experts.n_experts == experts.n_rules * experts.n_predictors
+        of_pairs = np.zeros((experts.n_rules, experts.n_predictors) if all_pairs else (0, 0))
+        of_experts, silent = np.zeros(experts.n_experts), np.zeros(experts.n_rules)
+        for rows in blocks(len(table.X), experts):
+            advice = experts.advise_block(table.X[rows])
+            losses = table.loss(advice.predictions, table.y[rows])
+            if all_pairs:
+                passes.add_losses(advice.abstains, losses, of_pairs)
+            else:
+                of_experts += np.where(advice.abstains[:, rule], 0, losses[:, predictor]).sum(axis=0)
+            passes.add_costs(advice.abstains, np.ones(len(advice)), silent)
+        _kept.counts[table] = of_pairs[rule, predictor] if all_pairs else of_experts, silent[rule]
+    return _kept.counts[table]
+
+
+def _losses_of(expert: int, table: Table, cost: float) -> Floats:
+    """What one expert loses in each round."""
+    predictor, rule = table.experts.predictor_of[expert], table.experts.rule_of[expert]
+    own = np.empty(len(table.X))
+    for rows in blocks(len(table.X), table.experts):
+        advice = table.experts.advise_block(table.X[rows])
+        losses = table.loss(advice.predictions, table.y[rows])[:, predictor]
+        own[rows] = np.where(advice.abstains[:, rule], cost, losses)
+    return own
+
+
+def _table(stage: Stage, draw: int, cost: float, data: str | None) -> Table:
+    """The rounds of a draw; the same for all costs, unless the set is an instance made for a cost."""
+    own = stage.dataset in streams.INSTANCES
+    key = (stage.key, draw, cost if own else None, data)
+    table = _kept.tables.pop(key, None)
+    if table is None:
+        seed = seeds.of_data(stage.seed, stage.dataset, stage.expert_set, draw)
+        if own:
+            instance = streams.INSTANCES[stage.dataset](cost)
+            experts, loss = instance.experts, instance.loss
+            X, y = instance.draw(stage.rounds, seed)
+        else:
+            X, y = _rows(stage, seed, data)
+            experts, loss = _experts(stage, X.shape[1]), loss_named("zero_one")
+        table = tell(experts, X, y, loss, MOST_BYTES)
+    _kept.tables[key] = table  # the one used last is the last to go
+    while len(_kept.tables) > 1 and sum(table.n_bytes for table in _kept.tables.values()) > KEPT_BYTES:
+        del _kept.tables[next(iter(_kept.tables))]
+    return table
+
+
+def _rows(stage: Stage, seed: np.random.SeedSequence, data: str | None) -> tuple[Any, Any]:
+    """Rows of the set in random order, without replacement unless it has fewer than there are rounds."""
+    scale = None if stage.dataset in streams.UNSCALED else stage.scale
+    try:
+        return datasets.load(stage.dataset, scale=scale, data=data, n=stage.rounds, seed=seed)
+    except FileError as error:
+        if datasets.info(stage.dataset, data=data).found is None:
+            raise MissingDataError(str(error)) from None
+        raise
+
+
+def _experts(stage: Stage, dim: int) -> ExpertSet:
+    if _kept.experts[0] != stage.key:
+        _kept.experts = (
+            stage.key,
+            stage.experts.make(dim, seeds.of_experts(stage.seed, stage.dataset, stage.expert_set)),
+        )
+    experts: ExpertSet = _kept.experts[1]
+    return experts

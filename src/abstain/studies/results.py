@@ -1,0 +1,77 @@
+"""Results as data frames: a row for each learner, draw and round shown."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .cells import Comparator, cells
+from .play import Record
+from .study import Study, shown_rounds
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ORDER = ("study", "dataset", "cost", "expert_set", "draw", "learner", "t")
+MACHINE = ("seconds_run", "host")
+"""The columns that depend on the machine; all others are the same wherever and however often a study is run."""
+
+
+def collect(studies: Sequence[Study], records: Mapping[str, Record]) -> "pl.DataFrame":
+    """The curves of the studies, as far as there are records of them.
+
+    A row is a learner at a round t: its cumulative loss, that of the comparator (``best``), the rounds abstained, the
+    edges of the graph in use. Its regret is ``loss - best``.
+    """
+    import polars as pl
+
+    runs: dict[str, list[Any]] = {name: [] for name in _schema()}
+    for study in studies:
+        t = shown_rounds(study.rounds, study.checkpoints).tolist()
+        for cell in cells(study):
+            played = records.get(cell.key)
+            compared = records.get(Comparator(cell.stage, cell.cost, study.draws).key)
+            if played is not None and compared is not None:
+                for spec, run in zip(study.learners, played["runs"], strict=True):
+                    values = (
+                        study.name, cell.stage.dataset, cell.cost, cell.stage.expert_set, cell.draw, spec.label,
+                        t, run["loss"], compared["best"][cell.draw], run["abstained"], run["edges"],
+                        run["seconds_run"], played["host"],
+                    )  # fmt: skip
+                    for name, value in zip(runs, values, strict=True):
+                        runs[name].append(value)
+    along = [name for name, kind in _schema().items() if isinstance(kind, pl.List)]
+    return pl.DataFrame(runs, schema=_schema()).explode(along).sort(ORDER)
+
+
+def _schema() -> "dict[str, Any]":
+    import polars as pl
+
+    return {
+        "study": pl.String, "dataset": pl.String, "cost": pl.Float64, "expert_set": pl.Int64, "draw": pl.Int64,
+        "learner": pl.String, "t": pl.List(pl.Int64), "loss": pl.List(pl.Float64), "best": pl.List(pl.Float64),
+        "abstained": pl.List(pl.Int64), "edges": pl.List(pl.Int64), "seconds_run": pl.Float64, "host": pl.String,
+    }  # fmt: skip
+
+
+def summary(curves: "pl.DataFrame") -> "pl.DataFrame":
+    """Mean and standard deviation over the expert sets, of the means over each one's draws.
+
+    Average regret R_t/t, fraction abstained so far, edges; the deviation (ddof 1) of a single expert set is 0.
+    """
+    import polars as pl
+
+    group = ("study", "dataset", "cost", "learner", "t")
+    shown = curves.select(
+        *group,
+        "expert_set",
+        regret=(pl.col("loss") - pl.col("best")) / pl.col("t"),
+        abstained=pl.col("abstained") / pl.col("t"),
+        edges=pl.col("edges").cast(pl.Float64),
+    )
+    columns = ("regret", "abstained", "edges")
+    of_sets = shown.group_by(*group, "expert_set", maintain_order=True).agg(pl.col(columns).mean())
+    parts = [
+        part
+        for name in columns
+        for part in (pl.col(name).mean(), pl.col(name).std(ddof=1).fill_null(0.0).alias(f"{name}_sd"))
+    ]
+    return of_sets.group_by(group, maintain_order=True).agg(*parts).sort(group)

@@ -1,0 +1,142 @@
+"""Running studies: what is not in the folder's log yet is run and added to it."""
+
+import io
+import platform
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+from ..datasets.folders import as_folder
+from ..errors import InputError
+from . import outputs
+from .cells import Part, batches, cells, comparators
+from .log import Log
+from .play import Record
+from .results import collect
+from .study import Study
+from .workers import run_all
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Console
+
+RESULTS = "results.parquet"
+FAILURES = "failures.txt"
+
+
+@dataclass
+class Session:
+    """What a run did."""
+
+    studies: tuple[Study, ...]
+    curves: "pl.DataFrame"
+    path: Path
+    """Where the curves are."""
+    n_kept: int = 0
+    n_run: int = 0
+    n_missing: int = 0
+    """How many parts (cells and comparators) were in the log, were run now, and have no data."""
+    missing: dict[str, str] = field(default_factory=dict)
+    """The data sets that are not here, and what `datasets.load` said."""
+    failures: list[Record] = field(default_factory=list)
+    """The parts that failed: ``what``, ``failed`` (why), ``traceback``. They are tried again by the next run."""
+    seconds: float = 0.0
+
+
+def run(
+    studies: Sequence[Study],
+    out: Path,
+    *,
+    data: Path | None = None,
+    jobs: int | None = None,
+    dask: str | None = None,
+    console: "Console | None" = None,
+) -> Session:
+    """Run what is not in the folder ``out`` yet, and write all curves of the studies to its ``results.parquet``.
+
+    ``data`` is the folder of the data sets, ``jobs`` the number of processes (all cores, if None), ``dask`` the address
+    of a Dask scheduler to be used instead. Sets that are not here are left out; see the session's ``missing``.
+    """
+    start = time.perf_counter()
+    names = [study.name for study in studies]
+    if len(set(names)) < len(names):
+        raise InputError(f"studies: expected no name twice, got {', '.join(names)}")
+    if data is not None and dask is None:
+        data = as_folder(data)
+    folder = None if data is None else str(Path(data).absolute())
+    parts: dict[str, Part] = {}
+    for study in studies:
+        wanted: list[Part] = [*cells(study), *comparators(study)]
+        parts |= {part.key: part for part in wanted}
+    session = Session(tuple(studies), None, Path(out) / RESULTS)  # type: ignore[arg-type]
+    with Log(Path(out)) as log:
+        todo = {key: part for key, part in parts.items() if key not in log.records}
+        session.n_kept = len(parts) - len(todo)
+        if todo:
+            log.note({"abstain": __version__, "host": platform.node(), "studies": [asdict(study) for study in studies]})
+        with _progress(parts, todo, console) as advance:
+            for records in run_all(batches(todo.values()), folder, jobs or _n_cores(), dask):
+                for record in records:
+                    _take(record, log, session)
+                    advance(todo[record["key"]])
+        session.curves = collect(studies, log.records)
+        stream = io.BytesIO()
+        session.curves.write_parquet(stream)
+        outputs.write(session.path, stream.getvalue())
+        _write_failures(session)
+    session.seconds = time.perf_counter() - start
+    return session
+
+
+def _n_cores() -> int:
+    import joblib
+
+    return int(joblib.cpu_count())
+
+
+def _take(record: Record, log: Log, session: Session) -> None:
+    if "missing" in record:
+        session.missing[record["missing"]] = record["why"]
+        session.n_missing += 1
+    elif "failed" in record:
+        session.failures.append(record)
+    else:
+        log.append(record)
+        session.n_run += 1
+
+
+def _write_failures(session: Session) -> None:
+    path = session.path.with_name(FAILURES)
+    if session.failures:
+        text = "\n".join(f"{record['what']}\n{record['traceback']}" for record in session.failures)
+        outputs.write(path, text.encode())
+    else:
+        with outputs.writing(path):
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _progress(parts: dict[str, Part], todo: dict[str, Part], console: "Console | None") -> Iterator[Any]:
+    """One bar over all parts that are still to be run."""
+    if console is None or not todo:
+        yield lambda part: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
+               TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())  # fmt: skip
+    done = len(parts) - len(todo)
+    with Progress(*columns, console=console) as progress:
+        total = sum(part.weight for part in todo.values())
+        task = progress.add_task(f"{done:,} of {len(parts):,} cells", total=total)
+
+        def advance(part: Part) -> None:
+            nonlocal done
+            done += 1
+            progress.update(task, advance=part.weight, description=f"{done:,} of {len(parts):,} cells")
+
+        yield advance

@@ -1,0 +1,113 @@
+"""Studies read from TOML: the paper's, and those of a user's file of the same form."""
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from ..errors import FileError, InputError
+from .study import ExpertsSpec, LearnerSpec, Study
+
+__all__ = ["ExpertsSpec", "LearnerSpec", "Study", "paper", "read", "select"]
+
+_FIELDS = tuple(name for name in Study.__dataclass_fields__ if name != "name")
+
+
+def paper() -> dict[str, Study]:
+    """The paper's studies by name."""
+    return _studies(_paper_tables(), {}, {})
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, Study]:
+    """The studies of a TOML file; what it leaves out, and learners it does not define, are the paper's.
+
+    The least such file::
+
+        [studies.mine]
+        sets = ["synthetic"]
+        costs = [0.05]
+    """
+    try:
+        tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileError(f"{path}: expected TOML ({error})") from None
+    own = _paper_tables()
+    try:
+        return _studies(tables, own["defaults"], own["learners"])
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def select(studies: Mapping[str, Study], name: str) -> list[Study]:
+    """The study of that name and those whose name goes on after it (``readings-...``); "all" but the readings."""
+    if name == "all":
+        return [study for key, study in studies.items() if not key.startswith("readings-")]
+    chosen = [study for key, study in studies.items() if key == name or key.startswith(f"{name}-")]
+    if not chosen:
+        known = ", ".join(dict.fromkeys("readings" if key.startswith("readings-") else key for key in studies))
+        raise InputError(f"study: expected one of {known}, all, or the path of a .toml file, got {name!r}")
+    return chosen
+
+
+def _paper_tables() -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath("paper.toml").read_text(encoding="utf-8"))
+
+
+def _studies(tables: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Study]:
+    for key, value in tables.items():
+        if key not in ("defaults", "learners", "studies") or not isinstance(value, dict):
+            raise InputError(f"expected the tables defaults, learners and studies, got {key}")
+    defaults = {**defaults, **tables.get("defaults", {})}
+    known = {**known, **tables.get("learners", {})}
+    studies = {name: _study(name, table, defaults, known) for name, table in tables.get("studies", {}).items()}
+    if not studies:
+        raise InputError("studies: expected a table [studies.NAME], got none")
+    return studies
+
+
+def _study(name: str, table: Any, defaults: Mapping[str, Any], known: Mapping[str, Any]) -> Study:
+    if not isinstance(table, dict):
+        raise InputError(f"studies: expected a table [studies.{name}], got {table!r}")
+    values: dict[str, Any] = {**defaults, **table}
+    for key in values:
+        if key not in _FIELDS:
+            raise InputError(f"study {name}: expected some of {', '.join(_FIELDS)}, got {key}")
+    if "settings" in table and ("sets" in table or "costs" in table):
+        raise InputError(f"study {name}: expected settings, or sets and costs, got both")
+    for key in ("sets", "costs") if "settings" in table else ("settings",):
+        values.pop(key, None)
+    try:
+        values["experts"] = _experts(values.get("experts", {}))
+        values["learners"] = _learners(values.get("learners", ()), known)
+    except InputError as error:
+        raise InputError(f"study {name}: {error}") from None
+    return Study(name=name, **values)
+
+
+def _experts(table: Any) -> ExpertsSpec:
+    if not isinstance(table, dict):
+        raise InputError(f'experts: expected a table such as {{ kind = "hyperplanes" }}, got {table!r}')
+    options = dict(table)
+    return ExpertsSpec(options.pop("kind", "hyperplanes"), options)
+
+
+def _learners(entries: Any, known: Mapping[str, Any]) -> tuple[LearnerSpec, ...]:
+    """Labels of the table [learners], or tables with a label."""
+    if isinstance(entries, str) or not isinstance(entries, Sequence):
+        raise InputError(f"learners: expected a list of labels, got {entries!r}")
+    return tuple(_learner(entry, known) for entry in entries)
+
+
+def _learner(entry: Any, known: Mapping[str, Any]) -> LearnerSpec:
+    if isinstance(entry, str):
+        if entry not in known:
+            raise InputError(f"learner: expected one of {'; '.join(known)}, got {entry!r}")
+        entry = {"label": entry, **known[entry]} if isinstance(known[entry], dict) else known[entry]
+    if not isinstance(entry, dict) or not {"label", "kind"} <= entry.keys():
+        raise InputError(f"learner: expected a table with a label and a kind, got {entry!r}")
+    options = dict(entry)
+    return LearnerSpec(options.pop("label"), options.pop("kind"), options)

@@ -1,0 +1,207 @@
+"""Studies as data: what is played, how often, by whom."""
+
+import hashlib
+import inspect
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import experts, learners
+from ..errors import AbstainError, InputError
+from ..experts import ExpertSet
+from ..learners import Learner
+from ..tables import as_count, as_seed
+from . import streams
+
+Setting: TypeAlias = tuple[str, float]
+
+SCALES = ("maxabs", "minmax")
+BUILDERS: dict[str, Callable[..., ExpertSet]] = {"hyperplanes": experts.hyperplanes, "axis_planes": experts.axis_planes}
+PUBLISHED = (200, 1_000, 5_000, 9_800)
+"""The rounds of the published points: always among the checkpoints."""
+QUICK_ROUNDS, QUICK_DRAWS = 2_000, 2
+
+
+def learner_kinds() -> dict[str, type[Learner]]:
+    """The library's learners by the names of their classes."""
+    kinds = {name: getattr(learners, name) for name in learners.__all__}
+    return {
+        name: kind
+        for name, kind in kinds.items()
+        if isinstance(kind, type) and issubclass(kind, Learner) and not inspect.isabstract(kind)
+    }
+
+
+def _one_of(value: Any, known: Any, name: str) -> None:
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
+
+
+class Keyed:
+    """Something known by its content."""
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of its kind and fields: equal for equal content, in every process."""
+        values = [getattr(self, name) for name in self.__dataclass_fields__]  # type: ignore[attr-defined]
+        content = json.dumps([type(self).__name__, *map(_as_key, values)], sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:24]
+
+
+def _as_key(value: Any) -> Any:
+    """Parts that have a key stand by it: it is made once, however many wholes they are part of."""
+    if isinstance(value, tuple):
+        return [_as_key(part) for part in value]
+    return value.key if isinstance(value, Keyed) else value
+
+
+@dataclass(frozen=True)
+class LearnerSpec(Keyed):
+    """A learner: the label its lines have, the name of its class, its options."""
+
+    label: str
+    kind: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.label, str) or not self.label:
+            raise InputError(f"label: expected a text, got {self.label!r}")
+        kinds = learner_kinds()
+        _one_of(self.kind, kinds, f"{self.label}: kind")
+        for option in self.options:
+            _one_of(option, kinds[self.kind].options, f"{self.label}: option")
+        try:
+            self.make(experts.hyperplanes(1, 1, 1), cost=0.5, loss="zero_one", seed=0, rounds=1)
+        except AbstainError as error:
+            raise InputError(f"{self.label}: {error}") from None
+
+    def make(self, pairs: ExpertSet, *, cost: float, loss: Any, seed: Any, rounds: int) -> Learner:
+        """The learner; a rate tuned to a horizon is tuned to the study's rounds, unless another is given."""
+        options = {"horizon": rounds, **self.options} if self.options.get("eta") == "tuned" else self.options
+        return learner_kinds()[self.kind](pairs, cost=cost, loss=loss, seed=seed, **options)
+
+
+@dataclass(frozen=True)
+class ExpertsSpec(Keyed):
+    """Experts: a function of `abstain.experts` and its options; "instance": the sets bring their own."""
+
+    kind: str = "hyperplanes"
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _one_of(self.kind, (*BUILDERS, "instance"), "experts: kind")
+        if self.kind == "instance":
+            if self.options:
+                raise InputError(f"experts: expected no options for instances, got {', '.join(self.options)}")
+            return
+        known = set(inspect.signature(BUILDERS[self.kind]).parameters) - {"dim", "seed"}
+        for option in self.options:
+            _one_of(option, sorted(known), "experts: option")
+        try:
+            self.make(1, None)
+        except AbstainError as error:
+            raise InputError(f"experts: {error}") from None
+
+    def make(self, dim: int, seed: Any) -> ExpertSet:
+        """The experts for inputs of that many features; axis planes are not drawn."""
+        if self.kind == "axis_planes":
+            return experts.axis_planes(dim, **self.options)
+        return experts.hyperplanes(dim, **self.options, seed=seed)
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is played: every setting (set, cost), for each expert set on each draw of the data, by every learner.
+
+    Give ``sets`` and ``costs``, whose pairs are all played, or ``settings``, a list of pairs; the other is filled in.
+
+    >>> study = Study("mine", sets=("synthetic",), costs=(0.1, 0.2), learners=(LearnerSpec("UCB-GT", "UCBGT"),))
+    >>> study.settings
+    (('synthetic', 0.1), ('synthetic', 0.2))
+    """
+
+    name: str
+    title: str = ""
+    figure: str = ""
+    """The paper's figure that shows it."""
+    sets: tuple[str, ...] = ()
+    costs: tuple[float, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    scale: str = "maxabs"
+    experts: ExpertsSpec = field(default_factory=ExpertsSpec)
+    learners: tuple[LearnerSpec, ...] = ()
+    rounds: int = 10_000
+    draws: int = 5
+    expert_sets: int = 5
+    checkpoints: int = 60
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise InputError(f"study: expected a name, got {self.name!r}")
+        try:
+            self._check()
+        except AbstainError as error:
+            raise InputError(f"study {self.name}: {error}") from None
+
+    def _check(self) -> None:
+        for name in ("title", "figure"):
+            if not isinstance(getattr(self, name), str):
+                raise InputError(f"{name}: expected a text, got {getattr(self, name)!r}")
+        for name, least in (("rounds", 1), ("draws", 1), ("expert_sets", 1), ("checkpoints", 2)):
+            as_count(getattr(self, name), name, least)
+        if as_seed(self.seed) is None or not isinstance(self.seed, (int, np.integer)):
+            raise InputError(f"seed: expected a whole number that is not negative, got {self.seed!r}")
+        _one_of(self.scale, SCALES, "scale")
+        settings = self._pairs()
+        for dataset, cost in settings:
+            _one_of(dataset, streams.names(), "set")
+            if (dataset in streams.INSTANCES) != (self.experts.kind == "instance"):
+                raise InputError(f"experts: {dataset} needs experts of kind {_kind_for(dataset)}")
+            if isinstance(cost, bool) or not isinstance(cost, (int, float)) or not 0.0 <= cost <= 1.0:
+                raise InputError(f"cost: expected a number in [0, 1], got {cost!r}")
+        labels = [learner.label for learner in self.learners]
+        if not labels or len(set(labels)) < len(labels):
+            raise InputError(f"learners: expected at least one and no label twice, got {', '.join(labels) or 'none'}")
+        settings = tuple(dict.fromkeys((dataset, float(cost)) for dataset, cost in settings))
+        object.__setattr__(self, "learners", tuple(self.learners))
+        object.__setattr__(self, "settings", settings)
+        object.__setattr__(self, "sets", tuple(dict.fromkeys(dataset for dataset, _ in settings)))
+        object.__setattr__(self, "costs", tuple(dict.fromkeys(cost for _, cost in settings)))
+
+    def _pairs(self) -> tuple[Setting, ...]:
+        for name in ("sets", "costs", "settings", "learners"):
+            if not isinstance(getattr(self, name), (tuple, list)):
+                raise InputError(f"{name}: expected a list, got {getattr(self, name)!r}")
+        if self.settings:
+            if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in self.settings):
+                raise InputError(f"settings: expected pairs of a set and a cost, got {self.settings!r}")
+            return tuple((dataset, cost) for dataset, cost in self.settings)
+        if not self.sets or not self.costs:
+            raise InputError("expected sets and costs, or settings, got neither")
+        return tuple((dataset, cost) for dataset in self.sets for cost in self.costs)
+
+    def quick(self) -> "Study":
+        """The same on one expert set and two draws, in 2,000 rounds at most: to see that it works."""
+        return replace(
+            self, rounds=min(self.rounds, QUICK_ROUNDS), draws=min(self.draws, QUICK_DRAWS), expert_sets=1
+        )  # fmt: skip
+
+
+def _kind_for(dataset: str) -> str:
+    return "instance" if dataset in streams.INSTANCES else "hyperplanes or axis_planes"
+
+
+def shown_rounds(rounds: int, checkpoints: int) -> NDArray[np.int64]:
+    """The rounds kept: about so many, equally spaced in log t, the last and those of the published points among them.
+
+    >>> shown_rounds(300, 5)
+    array([  1,   4,  17,  72, 200, 300])
+    """
+    spaced = np.geomspace(1, rounds, checkpoints).round().astype(np.int64)
+    return np.unique(np.concatenate([spaced, [t for t in PUBLISHED if t <= rounds]])).astype(np.int64)

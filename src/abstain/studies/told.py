@@ -1,0 +1,90 @@
+"""Advice worked out once for all the learners and costs that play the same rounds."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..experts import Advice, ExpertSet
+from ..experts.base import Bools, Floats
+from ..losses import Loss
+from ..simulate import blocks
+
+
+class Told(ExpertSet):
+    """The experts of another set on a table: inputs are row numbers, predictions are the losses (T, P) of the rows."""
+
+    kind = "told"
+    portable = False
+
+    def __init__(self, experts: ExpertSet, losses: NDArray[Any], abstains: Bools) -> None:
+        pairs = np.column_stack([experts.predictor_of, experts.rule_of])
+        super().__init__(experts.n_predictors, experts.n_rules, 1, pairs)
+        self._experts, self._losses, self._abstains = experts, losses, abstains
+
+    @property
+    def row_bytes(self) -> int:
+        return self._losses.itemsize * self.n_predictors + self.n_rules
+
+    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
+        rows = slice(int(X[0, 0]), int(X[-1, 0]) + 1)
+        return Advice(self._losses[rows], self._abstains[rows])
+
+    def _find_subset(self) -> Bools | None:
+        return self._experts.rule_subset
+
+    def parameters(self) -> dict[str, Any]:
+        return self._experts.parameters()
+
+
+class Known(Loss):
+    """The loss of predictions that are losses already."""
+
+    name = "known"
+
+    def __init__(self, binary: bool) -> None:
+        self.binary = binary  # type: ignore[misc]
+
+    def labels(self, y: ArrayLike) -> NDArray[Any]:
+        return np.asarray(y)
+
+    def values(self, predictions: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+        return predictions
+
+    def __call__(self, predictions: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+        return predictions
+
+    def spec(self) -> None:
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rounds to play, as `simulate` takes them."""
+
+    experts: ExpertSet
+    X: Floats
+    y: NDArray[Any]
+    loss: Loss
+    n_bytes: int
+    """What is held in memory."""
+
+
+def tell(experts: ExpertSet, X: Floats, y: NDArray[Any], loss: Loss, most_bytes: int) -> Table:
+    """The table with the advice worked out, if that takes no more than so many bytes, or else as it is.
+
+    Learners see the same either way, to the last bit.
+    """
+    width = experts.n_predictors * (1 if loss.binary else 8) + experts.n_rules
+    labels = loss.labels(y)
+    if len(X) * width > most_bytes:
+        return Table(experts, X, labels, loss, X.nbytes)
+    losses = np.empty((len(X), experts.n_predictors), np.uint8 if loss.binary else np.float64)
+    abstains = np.empty((len(X), experts.n_rules), np.bool_)
+    for rows in blocks(len(X), experts):
+        advice = experts.advise_block(X[rows])
+        losses[rows] = loss(advice.predictions, labels[rows])
+        abstains[rows] = advice.abstains
+    numbers = np.arange(len(X), dtype=np.float64)[:, np.newaxis]
+    return Table(Told(experts, losses, abstains), numbers, labels, Known(loss.binary), losses.nbytes + abstains.nbytes)

@@ -1,0 +1,80 @@
+"""Where batches run: in this process, on all cores, or on a Dask cluster."""
+
+import importlib
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..errors import AbstainError, InputError
+from .cells import Part
+from .play import Record, run_batch
+
+CONNECT_SECONDS = 10
+"""How long to wait for a Dask scheduler."""
+
+
+def run_all(batches: Sequence[list[Part]], data: str | None, jobs: int, dask: str | None) -> Iterator[list[Record]]:
+    """The records of each batch, in the order they come."""
+    if dask is not None:
+        return _on_dask(batches, data, dask)
+    if jobs == 1 or len(batches) <= 1:
+        return (run_batch(batch, data) for batch in batches)
+    return _on_cores(batches, data, jobs)
+
+
+def _on_cores(batches: Sequence[list[Part]], data: str | None, jobs: int) -> Iterator[list[Record]]:
+    import joblib
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    try:
+        yield from pool(joblib.delayed(_in_worker)(batch, data, os.getpid()) for batch in batches)
+    except TerminatedWorkerError:
+        raise AbstainError(
+            "a worker was ended from outside, perhaps for want of memory; what is finished is kept: run it again, "
+            "with fewer jobs if need be"
+        ) from None
+
+
+def _in_worker(batch: list[Part], data: str | None, parent: int) -> list[Record]:
+    if not _watching:
+        _watching.append(threading.Thread(target=_end_with, args=(parent,), daemon=True))
+        _watching[0].start()
+    return run_batch(batch, data)
+
+
+_watching: list[threading.Thread] = []
+
+
+def _end_with(parent: int) -> None:
+    """End this worker soon after the process that started it was killed: it could not end it itself."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
+def _on_dask(batches: Sequence[list[Part]], data: str | None, address: str) -> Iterator[list[Record]]:
+    """A batch whose worker dies is run again on another."""
+    try:
+        distributed: Any = importlib.import_module("distributed")
+    except ImportError:
+        raise InputError(
+            "dask: expected dask and distributed to be installed (the extra 'dask'), got neither"
+        ) from None
+    try:
+        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"dask: expected the address of a scheduler, got {address!r} ({error})") from None
+    with client:
+        futures = {client.submit(run_batch, batch, data, pure=False): batch for batch in batches}
+        for future in distributed.as_completed(futures, loop=client.loop):
+            yield future.result() if future.status == "finished" else _lost(futures[future], future)
+
+
+def _lost(batch: list[Part], future: Any) -> list[Record]:
+    """Records that say why a batch has none."""
+    error = future.exception() if future.status == "error" else f"the task was {future.status}"
+    why = f"{type(error).__name__}: {error}" if isinstance(error, BaseException) else error
+    return [{"key": part.key, "what": str(part), "failed": why, "traceback": f"{why}\n"} for part in batch]

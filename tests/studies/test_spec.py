@@ -1,0 +1,155 @@
+"""Studies as data: the paper's file, a user's, and what is wrong with some."""
+
+import numpy as np
+import pytest
+
+from abstain.errors import FileError, InputError
+from abstain.studies import spec
+from abstain.studies.spec import ExpertsSpec, LearnerSpec, Study
+from abstain.studies.study import shown_rounds
+
+from .small import small
+
+FOUR = ("UCB", "UCB-NT", "UCB-GT", "FS")
+
+
+def test_the_paper():
+    studies = spec.paper()
+    assert [study.figure for study in studies.values()][:8] == ["5", "7-8", "9-10", "11", "12", "12", "13", "3"]
+    main, regret = studies["main"], studies["regret"]
+    assert main.settings == (("cod-rna", 0.2), ("guide", 0.1))
+    assert len(regret.settings) == 30
+    assert regret.costs == (0.1, 0.2, 0.3)
+    assert regret.settings == studies["abstention"].settings
+    assert (regret.rounds, regret.draws, regret.expert_sets) == (10_000, 5, 5)
+    assert [learner.label for learner in regret.learners] == [
+        "UCB", "UCB-NT", "UCB-GT", "UCB-GT, β = 0.625", "EXP3-ABS", "FS",
+    ]  # fmt: skip
+    assert regret.learners[3].options == {"beta": 0.625}
+    assert regret.experts.make(8, 0).n_experts == 2_000
+    assert len(studies["extreme"].settings) == 8
+    assert len(studies["confidence"].settings) == 15
+    assert studies["confidence-minmax"].scale == "minmax"
+    assert studies["small"].experts.make(3, 0).n_experts == 500
+    assert studies["small"].rounds == 5_000
+    assert (studies["bias"].rounds, studies["bias"].draws, studies["bias"].expert_sets) == (100_000, 40, 1)
+    readings = {name: study for name, study in studies.items() if name.startswith("readings-")}
+    assert len(readings) == 5
+    for study in readings.values():
+        assert len(study.settings) == 30
+        assert (study.draws, study.expert_sets) == (2, 2)
+        assert tuple(learner.label for learner in study.learners) == FOUR
+    assert readings["readings-21"].experts.make(2, 0).n_experts == 2_100
+    assert all(learner.options["ties"] == "random" for learner in readings["readings-ties"].learners)
+
+
+def test_select():
+    studies = spec.paper()
+    assert [study.name for study in spec.select(studies, "confidence")] == ["confidence", "confidence-minmax"]
+    assert len(spec.select(studies, "readings")) == 5
+    everything = [study.name for study in spec.select(studies, "all")]
+    assert "main" in everything
+    assert not [name for name in everything if name.startswith("readings")]
+    with pytest.raises(InputError, match="expected one of main, regret.*readings, all.*got 'nothing'"):
+        spec.select(studies, "nothing")
+
+
+def test_a_user_s_file(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        """
+        [learners]
+        "wide" = { kind = "UCBGT", beta = 5 }
+        [studies.mine]
+        sets = ["synthetic"]
+        costs = [0.05]
+        learners = ["wide", "FS", { label = "own", kind = "UCBNT", graph = "abstention" }]
+        rounds = 100
+        """,
+        encoding="utf-8",
+    )
+    study = spec.read(path)["mine"]
+    assert study.settings == (("synthetic", 0.05),)
+    assert study.draws == 5  # the paper's, where the file says nothing
+    assert [learner.kind for learner in study.learners] == ["UCBGT", "FullSupervision", "UCBNT"]
+    assert study.learners[2].options == {"graph": "abstention"}
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("[studies.a]\nsets = ['moon']", "study a: set: expected one of .*got 'moon'"),
+        ("[studies.a]\ncosts = [1.5]", r"cost: expected a number in \[0, 1\], got 1.5"),
+        ("[studies.a]\ncosts = ['x']", "cost: expected a number"),
+        ("[studies.a]\ncosts = []", "expected sets and costs"),
+        ("[studies.a]\nsets = 'guide'", "sets: expected a list"),
+        ("[studies.a]\nrounds = 0", "rounds: expected a whole number, at least 1, got 0"),
+        ("[studies.a]\ndraws = 1.5", "draws: expected a whole number"),
+        ("[studies.a]\nseed = -1", "seed: expected"),
+        ("[studies.a]\nscale = 'max'", "scale: expected one of maxabs, minmax, got 'max'"),
+        ("[studies.a]\nround = 5", "expected some of .*got round"),
+        ("[studies.a]\nlearners = ['nobody']", "learner: expected one of UCB; .*got 'nobody'"),
+        ("[studies.a]\nlearners = ['FS', 'FS']", "no label twice"),
+        ("[studies.a]\nlearners = []", "at least one"),
+        ("[studies.a]\nlearners = [{label='x'}]", "a label and a kind"),
+        ("[studies.a]\nlearners = [{label='x', kind='Learner'}]", "x: kind: expected one of UCB, .*got 'Learner'"),
+        ("[studies.a]\nlearners = [{label='x', kind='UCB', gamma=1}]", "option: expected one of beta, ties, got"),
+        ("[studies.a]\nlearners = [{label='x', kind='UCB', beta=-1}]", "x: beta: expected"),
+        ("[studies.a]\nexperts = {kind='trees'}", "experts: kind: expected one of hyperplanes"),
+        ("[studies.a]\nexperts = {kind='hyperplanes', seed=1}", "experts: option: expected one of"),
+        ("[studies.a]\nexperts = {kind='hyperplanes', n_rings=0}", "experts: n_rings: expected"),
+        ("[studies.a]\nexperts = {kind='instance'}", "higgs needs experts of kind hyperplanes or axis_planes"),
+        ("[studies.a]\nsettings = [['bias-problem', 0.9]]", "bias-problem needs experts of kind instance"),
+        ("[studies.a]\nsettings = [['guide']]", "pairs of a set and a cost"),
+        ("[studies.a]\nsets = ['guide']\nsettings = [['guide', 0.1]]", "got both"),
+        ("[studies]", "expected a table"),
+        ("[study.a]", "expected the tables defaults, learners and studies, got study"),
+        ("studies = 3", "expected the tables"),
+        ("[studies.a", "expected TOML"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong(tmp_path, text, match):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises((InputError, FileError), match=match) as caught:
+        spec.read(path)
+    assert str(path) in str(caught.value)
+
+
+def test_no_such_file(tmp_path):
+    with pytest.raises(FileError, match="cannot be read"):
+        spec.read(tmp_path / "no.toml")
+
+
+def test_quick():
+    quick = spec.paper()["regret"].quick()
+    assert (quick.rounds, quick.draws, quick.expert_sets) == (2_000, 2, 1)
+    assert quick.settings == spec.paper()["regret"].settings
+    assert small(draws=1).quick().draws == 1
+    assert small().quick().rounds == 200
+
+
+def test_studies_in_python():
+    study = Study("a", settings=[["synthetic", 0.2], ("synthetic", 0.1)], learners=[LearnerSpec("x", "UCB")])
+    assert study.costs == (0.2, 0.1)
+    assert study.sets == ("synthetic",)
+    with pytest.raises(InputError, match="a name"):
+        Study("", sets=("synthetic",))
+
+
+def test_a_tuned_rate_is_tuned_to_the_rounds():
+    experts = ExpertsSpec("hyperplanes", {"n_predictors": 2, "n_rings": 2}).make(2, 0)
+    tuned = LearnerSpec("x", "Exp3Abs", {"eta": "tuned"})
+    assert tuned.make(experts, cost=0.1, loss="zero_one", seed=0, rounds=77).horizon == 77
+    given = LearnerSpec("x", "Exp3Abs", {"eta": "tuned", "horizon": 5})
+    assert given.make(experts, cost=0.1, loss="zero_one", seed=0, rounds=77).horizon == 5
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 150, 2_000, 10_000, 100_000])
+def test_shown_rounds(rounds):
+    shown = shown_rounds(rounds, 60)
+    assert shown[0] == 1
+    assert shown[-1] == rounds
+    assert (np.diff(shown) > 0).all()
+    assert {t for t in (200, 1_000, 5_000, 9_800) if t <= rounds} <= set(shown.tolist())
+    assert len(shown) <= 64
