@@ -1,0 +1,76 @@
+"""The paper's figures 1 to 13. What a figure shows is computed by one function and drawn by another.
+
+>>> shown = example.example()
+>>> [round(loss, 12) for loss in shown.least]  # the best threshold pays P/2, the best pair c P
+[0.2, 0.08]
+"""
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import bias, example, graphs, learning, panels, style, surrogate
+from ._summary import summary
+
+if TYPE_CHECKING:
+    import os
+
+    import polars
+
+__all__ = ["FIGURES", "Drawn", "Recipe", "draw_all"]
+
+
+class Recipe(NamedTuple):
+    """How a figure is made."""
+
+    name: str
+    title: str
+    show: Callable[["polars.DataFrame"], Any]
+    """What it shows, from the summary of the results; None if they do not allow it."""
+    describe: Callable[[Any], str]
+    draw: Callable[[Any], Any]
+
+
+class Drawn(NamedTuple):
+    """A figure in its files."""
+
+    number: int
+    title: str
+    caption: str
+    paths: tuple[Path, Path]
+    """SVG and PNG."""
+
+
+FIGURES = {
+    1: Recipe("feedback", "Feedback graph", lambda _: graphs.feedback(), graphs.describe_feedback, graphs.draw_feedback),
+    2: Recipe("losses", "Losses", lambda _: surrogate.losses(), surrogate.describe, surrogate.draw),
+    3: Recipe("bias", "The bias problem", bias.bias, bias.describe, bias.draw),
+    4: Recipe("three-experts", "Graphs of three experts", lambda _: graphs.three_experts(), graphs.describe_three_experts, graphs.draw_three_experts),
+    5: Recipe("main", "Regret, abstention and edges", learning.main, learning.describe_main, panels.draw),
+    6: Recipe("example", "A simple example", lambda _: example.example(), example.describe, example.draw),
+    7: Recipe("regret", "Average regret, first five sets", learning.regret_of_first_sets, learning.describe_regret, panels.draw),
+    8: Recipe("regret", "Average regret, other five sets", learning.regret_of_second_sets, learning.describe_regret, panels.draw),
+    9: Recipe("abstention", "Fraction abstained, first five sets", learning.abstention_on_first_sets, learning.describe_abstention, panels.draw),
+    10: Recipe("abstention", "Fraction abstained, other five sets", learning.abstention_on_second_sets, learning.describe_abstention, panels.draw),
+    11: Recipe("extreme", "Extreme costs", learning.extreme, learning.describe_extreme, panels.draw),
+    12: Recipe("confidence", "Confidence-based experts", learning.confidence, learning.describe_regret, panels.draw),
+    13: Recipe("small", "Fewer experts", learning.small, learning.describe_regret, panels.draw),
+}  # fmt: skip
+
+
+def draw_all(
+    curves: "polars.DataFrame", folder: "str | os.PathLike[str]", only: Collection[int] | None = None
+) -> list[Drawn]:
+    """Draw every figure (or ``only`` these) that the results allow, as figure-NN-NAME.svg and .png."""
+    table = summary(curves)
+    drawn = []
+    for number, recipe in FIGURES.items():
+        if only is not None and number not in only:
+            continue
+        shown = recipe.show(table)
+        if shown is None:
+            continue
+        with style.look():
+            paths = style.save(recipe.draw(shown), Path(folder), f"figure-{number:02d}-{recipe.name}")
+        drawn.append(Drawn(number, recipe.title, recipe.describe(shown), paths))
+    return drawn
