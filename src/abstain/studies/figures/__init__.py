@@ -9,8 +9,10 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import bias, example, graphs, learning, panels, style, surrogate
-from ._summary import summary
+from ..results import summary
+from . import bias, bias_drawing, captions, example, graphs, graphs_drawing, learning, panels_drawing, surrogate
+from .saving import save
+from .style import look
 
 if TYPE_CHECKING:
     import os
@@ -42,19 +44,19 @@ class Drawn(NamedTuple):
 
 
 FIGURES = {
-    1: Recipe("feedback", "Feedback graph", lambda _: graphs.feedback(), graphs.describe_feedback, graphs.draw_feedback),
+    1: Recipe("feedback", "Feedback graph", lambda _: graphs.feedback(), graphs.describe_feedback, graphs_drawing.draw_feedback),
     2: Recipe("losses", "Losses", lambda _: surrogate.losses(), surrogate.describe, surrogate.draw),
-    3: Recipe("bias", "The bias problem", bias.bias, bias.describe, bias.draw),
-    4: Recipe("three-experts", "Graphs of three experts", lambda _: graphs.three_experts(), graphs.describe_three_experts, graphs.draw_three_experts),
-    5: Recipe("main", "Regret, abstention and edges", learning.main, learning.describe_main, panels.draw),
+    3: Recipe("bias", "The bias problem", bias.bias, bias.describe, bias_drawing.draw),
+    4: Recipe("three-experts", "Graphs of three experts", lambda _: graphs.three_experts(), graphs.describe_three_experts, graphs_drawing.draw_three_experts),
+    5: Recipe("main", "Regret, abstention and edges", learning.main, captions.describe_main, panels_drawing.draw),
     6: Recipe("example", "A simple example", lambda _: example.example(), example.describe, example.draw),
-    7: Recipe("regret", "Average regret, first five sets", learning.regret_of_first_sets, learning.describe_regret, panels.draw),
-    8: Recipe("regret", "Average regret, other five sets", learning.regret_of_second_sets, learning.describe_regret, panels.draw),
-    9: Recipe("abstention", "Fraction abstained, first five sets", learning.abstention_on_first_sets, learning.describe_abstention, panels.draw),
-    10: Recipe("abstention", "Fraction abstained, other five sets", learning.abstention_on_second_sets, learning.describe_abstention, panels.draw),
-    11: Recipe("extreme", "Extreme costs", learning.extreme, learning.describe_extreme, panels.draw),
-    12: Recipe("confidence", "Confidence-based experts", learning.confidence, learning.describe_regret, panels.draw),
-    13: Recipe("small", "Fewer experts", learning.small, learning.describe_regret, panels.draw),
+    7: Recipe("regret", "Average regret, first five sets", learning.regret_of_first_sets, captions.describe_regret, panels_drawing.draw),
+    8: Recipe("regret", "Average regret, other five sets", learning.regret_of_second_sets, captions.describe_regret, panels_drawing.draw),
+    9: Recipe("abstention", "Fraction abstained, first five sets", learning.abstention_on_first_sets, captions.describe_abstention, panels_drawing.draw),
+    10: Recipe("abstention", "Fraction abstained, other five sets", learning.abstention_on_second_sets, captions.describe_abstention, panels_drawing.draw),
+    11: Recipe("extreme", "Extreme costs", learning.extreme, captions.describe_extreme, panels_drawing.draw),
+    12: Recipe("confidence", "Confidence-based experts", learning.confidence, captions.describe_regret, panels_drawing.draw),
+    13: Recipe("small", "Fewer experts", learning.small, captions.describe_regret, panels_drawing.draw),
 }  # fmt: skip
 
 
@@ -70,7 +72,7 @@ def draw_all(
         shown = recipe.show(table)
         if shown is None:
             continue
-        with style.look():
-            paths = style.save(recipe.draw(shown), Path(folder), f"figure-{number:02d}-{recipe.name}")
+        with look():
+            paths = save(recipe.draw(shown), Path(folder), f"figure-{number:02d}-{recipe.name}")
         drawn.append(Drawn(number, recipe.title, recipe.describe(shown), paths))
     return drawn

@@ -7,15 +7,16 @@ import numpy as np
 from ... import instances
 from ...learners import UCBGT, UCBNT
 from ...simulate import simulate
-from ._summary import summary as summary_of
-from .panels import Line, _lines
-from .style import BLUE, GREY, RED, new_figure, styles
+from ..results import summary as summary_of
+from .panels import Line, lines_of
 
 if TYPE_CHECKING:
     import polars
-    from matplotlib.figure import Figure
 
+NAMES = {"UCB-NT": "UCB-NT, subset graph"}
+"""What this figure calls a learner, to tell the graphs apart."""
 ROUNDS, SETS, DRAWS = 20_000, 5, 5
+"""Of the short run."""
 
 
 class Side(NamedTuple):
@@ -45,7 +46,7 @@ def bias(summary: "polars.DataFrame") -> Bias:
     """The instance, and the regret from the study `bias`, or else from a short run."""
     part = summary.filter((summary["study"] == "bias") & (summary["dataset"] == "bias-problem"))
     instance = instances.bias_problem()
-    average = _lines(part if len(part) else _run(instance), "regret")
+    average = lines_of(part if len(part) else _run(instance), "regret")
     return Bias(_sides(instance), instance.means, tuple(_total(line) for line in average))
 
 
@@ -117,54 +118,10 @@ def _run(instance: instances.Instance) -> "polars.DataFrame":
 def describe(shown: Bias) -> str:
     """Figure 3 in a sentence."""
     red, blue = shown.means
-    ends = ", ".join(f"{line.learner} {line.mean[-1]:,.0f}" for line in shown.regret)
+    ends = ", ".join(f"{NAMES.get(line.learner, line.learner)} {line.mean[-1]:,.0f}" for line in shown.regret)
     rounds = shown.regret[0].t[-1]
     return (
         f"Blue is the better expert ({blue:g} against {red:g}), but red looks better on the left and hides blue's good "
         f"side on the right by abstaining there; regret after {rounds:,} rounds: {ends} (always following red would "
         f"give {shown.gap * rounds:,.0f})."
     )
-
-
-def draw(shown: Bias) -> "Figure":
-    """The regions with both experts' losses, and regret over t on plain scales, where linear regret is a line."""
-    figure = new_figure(9.0, 3.9)
-    region, regret = figure.subplots(1, 2, width_ratios=[1.0, 1.2])
-    border = shown.sides[0].probability
-    for k, (name, colour) in enumerate((("red", RED), ("blue", BLUE))):
-        for side, (low, high) in zip(shown.sides, ((0.0, border), (border, 1.0)), strict=True):
-            value, silent = side.losses[k], side.abstains[k]
-            region.plot([low, high], [value] * 2, color=colour, linestyle="--" if silent else "-", linewidth=3.5)
-            text = f"{name} {'abstains' if silent else 'errs'}: {value:g}"
-            region.annotate(
-                text, ((low + high) / 2.0, value), (0, 5), textcoords="offset points", ha="center", color=colour
-            )
-        region.axhline(shown.means[k], color=colour, linewidth=1.0, linestyle=":")
-    region.axvline(border, color=GREY, linewidth=0.8)
-    upper = max(range(2), key=lambda k: shown.means[k])
-    for k, (name, colour) in enumerate((("red", RED), ("blue", BLUE))):
-        region.annotate(
-            f"mean of {name}: {shown.means[k]:g}", (0.98, shown.means[k]), (0, 4 if k == upper else -4),
-            textcoords="offset points", ha="right", va="bottom" if k == upper else "top", color=colour,
-        )  # fmt: skip
-    region.set(
-        xlim=(0.0, 1.0), ylim=(-0.04, 1.06), ylabel="expected loss", title="the instance",
-        xlabel=f"share of inputs: left {border:g}, right {1.0 - border:g}",
-    )  # fmt: skip
-    region.grid(visible=False)
-    look = styles(line.learner for line in shown.regret)
-    for k, line in enumerate(shown.regret):
-        style = look[line.learner]
-        low = [mean - sd for mean, sd in zip(line.mean, line.sd, strict=True)]
-        high = [mean + sd for mean, sd in zip(line.mean, line.sd, strict=True)]
-        regret.fill_between(line.t, low, high, color=style.colour, alpha=0.18, linewidth=0)
-        n = len(line.t)
-        regret.plot(
-            line.t, line.mean, color=style.colour, marker=style.marker, label=line.learner,
-            markevery=[n - 1 - 3 * step - k for step in range(5) if 3 * step + k < n],
-        )  # fmt: skip
-    rounds = shown.regret[0].t[-1]
-    regret.plot([0, rounds], [0, shown.gap * rounds], color=GREY, linestyle="--", linewidth=1.2, label="always red")
-    regret.set(xlim=(0, None), xlabel="round $t$", ylabel="cumulative regret $R_t$", title="what the learners pay")
-    regret.legend(frameon=False, loc="upper left")
-    return figure

@@ -92,11 +92,11 @@ def draw(shown: Example) -> "Figure":
         ax.axvline(shown.eta, color=GREY, linewidth=0.9, linestyle=":")
     position.annotate("η", (shown.eta, 0.0), (4, 2), textcoords="offset points", color=GREY)
     position.set(xlim=(0.0, 1.0), ylim=(0.0, None), xlabel="position $\\theta$", ylabel="expected loss")
-    position.legend(frameon=False, loc="upper left")
+    position.legend(loc="upper left", framealpha=1.0, edgecolor="none")
     by_cost.plot(shown.costs, shown.best_threshold, color=RED, label="best threshold: $P/2$")
     by_cost.plot(shown.costs, shown.best_pair, color=BLUE, linestyle="--", label="best pair: $c\\,P$")
     by_cost.plot([shown.cost], [shown.least[1]], color=BLUE, marker="o", linestyle="", markersize=7)
-    by_cost.set(xlabel="cost $c$", ylabel="least expected loss", title="best of all", xlim=(0.0, 1.0))
+    by_cost.set(xlabel="cost $c$", ylabel="least expected loss", title="the best of all, by cost", xlim=(0.0, 1.0))
     by_cost.set_ylim(0.0, 1.35 * max(shown.best_threshold))
     by_cost.legend(frameon=False, loc="upper left")
     return figure

@@ -1,21 +1,16 @@
 """Figures 1 and 4: feedback graphs of experts on a line, computed from where their rules abstain."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import experts, graphs
-from .style import BLUE, GREY, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _POINTS = np.linspace(0.0, 1.0, 401)[:-1, np.newaxis] + 0.00125
 """The line, as the middles of small pieces: none on a border of a region."""
-Edges = frozenset[tuple[str, str]]
+Edges: TypeAlias = frozenset[tuple[str, str]]
 
 
 class Region(NamedTuple):
@@ -47,7 +42,7 @@ def _on_a_line(
     rules = [_inside(low, high) for low, high in predicts]
     pairs = [(_first, rule) for rule in rules]
     abstains = experts.from_functions(pairs).advise(_POINTS).abstains
-    subset = np.array([[not (abstains[:, i] & ~abstains[:, j]).any() for j in range(len(rules))] for i in range(len(rules))])
+    subset = ~(abstains[:, :, np.newaxis] & ~abstains[:, np.newaxis, :]).any(axis=0)
     pool = experts.from_functions(pairs, rule_subset=subset)
 
     def edges(graph: graphs.FeedbackGraph, at: float) -> Edges:
@@ -114,66 +109,3 @@ def describe_three_experts(shown: Experts) -> str:
         f"The instance's own graph changes with the region x falls in (edges besides self-loops: {counts}), while the "
         f"subset graph, which is safe for all of them, keeps only {kept}."
     )
-
-
-def draw_feedback(shown: Experts) -> "Figure":
-    """The experts on the line with x, and the graph there."""
-    (region,) = shown.regions
-    figure = new_figure(9.0, 3.9)
-    line, graph = figure.subplots(1, 2, width_ratios=[1.25, 1.0])
-    _draw_line(line, shown)
-    line.axvline(region.start, color="black", linestyle="--", linewidth=1.2)
-    line.annotate(f"$x_t$ = {region.start:g}", (region.start, 1.0), (4, -2), "data", textcoords="offset points", va="top")
-    line.set_ylim(len(shown.names) - 0.4, -1.1)
-    line.texts[-1].xy = (region.start, -1.1)
-    _draw_graph(graph, shown.names, region.edges, region.abstaining)
-    graph.set_title("$G^{ABS}_t$ at this $x_t$")
-    return figure
-
-
-def draw_three_experts(shown: Experts) -> "Figure":
-    """The experts on the line; below each region its graph, and G^SUB beside them."""
-    figure = new_figure(9.0, 4.3)
-    n = len(shown.regions)
-    places = figure.add_gridspec(2, n + 1, height_ratios=[1.0, 1.15])
-    line = figure.add_subplot(places[0, :n])
-    _draw_line(line, shown)
-    for region in shown.regions:
-        line.axvline(region.end, color=GREY, linewidth=0.8, linestyle=":")
-        line.text((region.start + region.end) / 2.0, -0.75, region.name, ha="center", fontweight="bold")
-    line.set_ylim(len(shown.names) - 0.4, -1.1)
-    for column, region in enumerate(shown.regions):
-        ax = figure.add_subplot(places[1, column])
-        _draw_graph(ax, shown.names, region.edges, region.abstaining)
-        ax.set_title(f"$G^{{ABS}}$ on {region.name}")
-    ax = figure.add_subplot(places[1, n])
-    _draw_graph(ax, shown.names, shown.subset, ())
-    ax.set_title("$G^{SUB}$, always")
-    return figure
-
-
-def _draw_line(ax: "Axes", shown: Experts) -> None:
-    """A bar an expert: full where it predicts, pale and hatched where it abstains."""
-    for row, intervals in enumerate(shown.predicts):
-        ax.barh(row, 1.0, height=0.5, color="white", edgecolor="#AAAAAA", hatch="////", linewidth=0.6)
-        for low, high in intervals:
-            ax.barh(row, high - low, left=low, height=0.5, color=BLUE)
-    from matplotlib.patches import Patch
-
-    ax.legend(
-        handles=[Patch(color=BLUE, label="predicts"), Patch(facecolor="white", edgecolor="#AAAAAA", hatch="////", label="abstains")],
-        loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False,
-    )  # fmt: skip
-    ax.set(xlim=(0.0, 1.0), xlabel="input $x$", yticks=range(len(shown.names)), ylabel="expert")
-    ax.set_yticklabels(shown.names)
-    ax.grid(visible=False)
-
-
-def _draw_graph(ax: "Axes", names: Sequence[str], edges: Edges, abstaining: Sequence[str]) -> None:
-    """The graph with its self-loops; abstaining experts in grey."""
-    matrix = [[i == j or (i, j) in edges for j in names] for i in names]
-    graphs.draw(matrix, names, ax)
-    for text in ax.texts:
-        box = text.get_bbox_patch()
-        if text.get_text() in abstaining and box is not None:
-            box.set(facecolor="#DDDDDD", hatch="////", edgecolor=GREY)

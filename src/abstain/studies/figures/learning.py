@@ -1,8 +1,8 @@
-"""Figures 5 and 7 to 13: which panels they have, and a sentence from their numbers."""
+"""Figures 5 and 7 to 13: which panels they have."""
 
 from typing import TYPE_CHECKING
 
-from .panels import QUANTITIES, Grid, Marks, Panel, Place, grid
+from .panels import QUANTITIES, Grid, Marks, Place, grid
 
 if TYPE_CHECKING:
     import polars
@@ -103,63 +103,3 @@ def confidence(summary: "polars.DataFrame") -> Grid | None:
 def small(summary: "polars.DataFrame") -> Grid | None:
     """Figure 13: fewer experts, fewer rounds."""
     return _sets_by_cost(summary, ("guide", "synthetic", "skin"), "regret", ("small",))
-
-
-def describe_main(shown: Grid) -> str:
-    """Where the lines of figure 5 end."""
-    parts = []
-    for row in shown.rows:
-        regret, _, edges = (panel for panel in shown.panels if panel.row == row)
-        ends = [f"{line.learner} {line.mean[-1]:.3g}" for line in regret.lines]
-        size = edges.last("UCB-GT")
-        graph = "" if size is None else f" (UCB-GT's graph: {size:.2f} million edges)"
-        parts.append(f"{row}: {', '.join(ends)}{graph}")
-    marks = "; open markers are the published points" if any(panel.published for panel in shown.panels) else ""
-    return f"Average regret at the end of {shown.rounds:,} rounds on {'; on '.join(parts)}{marks}.{_missing(shown)}"
-
-
-def describe_regret(shown: Grid) -> str:
-    """In how many panels of regret UCB-GT ends below the others, and how far it is from FS."""
-    panels = [panel for panel in shown.panels if panel.quantity == "regret"]
-    below = [f"below {other} in {_below(panels, other)}" for other in ("UCB-NT", "UCB") if _compared(panels, other)]
-    if not below:
-        return f"Average regret over {shown.rounds:,} rounds.{_missing(shown)}"
-    text = f"After {shown.rounds:,} rounds UCB-GT's average regret is {' and '.join(below)} panels"
-    gaps = sorted(ours - theirs for ours, theirs in _compared(panels, "FS"))
-    if gaps:
-        text += f", and above that of FS by {gaps[len(gaps) // 2]:.2g} in the median panel"
-    return f"{text}.{_missing(shown)}"
-
-
-def _compared(panels: list[Panel], other: str) -> list[tuple[float, float]]:
-    pairs = [(panel.last("UCB-GT"), panel.last(other)) for panel in panels]
-    return [(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None]
-
-
-def _below(panels: list[Panel], other: str) -> str:
-    pairs = _compared(panels, other)
-    return f"{sum(ours < theirs for ours, theirs in pairs)} of {len(pairs)}"
-
-
-def describe_abstention(shown: Grid) -> str:
-    """What UCB-GT and FS abstain on, by cost."""
-    panels = [panel for panel in shown.panels if panel.quantity == "abstained"]
-    parts = []
-    for learner in ("UCB-GT", "FS"):
-        means = []
-        for cost in sorted({panel.cost for panel in panels}):
-            ends = [end for panel in panels if panel.cost == cost and (end := panel.last(learner)) is not None]
-            if ends:
-                means.append(f"{sum(ends) / len(ends):.0%} at c = {cost:g}")
-        if means:
-            parts.append(f"{learner} {', '.join(means)}")
-    return f"Rounds abstained up to t, as a fraction; at the end, on average over the sets: {'; '.join(parts)}.{_missing(shown)}"
-
-
-def describe_extreme(shown: Grid) -> str:
-    """Both sentences."""
-    return f"{describe_regret(shown._replace(missing=()))} {describe_abstention(shown)}"
-
-
-def _missing(shown: Grid) -> str:
-    return f" Not shown, for want of results: {', '.join(shown.missing)}." if shown.missing else ""

@@ -1,14 +1,12 @@
-"""Curves in a grid of panels: what it shows, from the summary of results, and how it is drawn."""
+"""Curves in a grid of panels: what it shows, from the summary of results."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from .style import legend, new_figure, styles
+from .style import styles
 
 if TYPE_CHECKING:
     import polars
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 QUANTITIES = {
     "regret": "average regret $R_t / t$",
@@ -17,6 +15,8 @@ QUANTITIES = {
 }
 """The columns of the summary that a panel can show (each with its ``_sd``), and what an axis calls them."""
 UNITS = {"edges": 1e-6}
+START = 10
+"""Earlier rounds are left out: an average of a few losses of 0 or 1 says nothing, and would set the scale."""
 
 
 class Line(NamedTuple):
@@ -99,8 +99,7 @@ def grid(summary: "polars.DataFrame", places: Sequence[Place]) -> Grid | None:
         if part is None:
             absent.append(place)
             continue
-        lines = _lines(part, place.quantity)
-        panels.append(Panel(*place[:5], lines=lines, published=place.published))
+        panels.append(Panel(*place[:5], lines=lines_of(part, place.quantity), published=place.published))
     if not panels:
         return None
     rows = _there([place.row for place in places], {panel.row for panel in panels})
@@ -113,11 +112,13 @@ def grid(summary: "polars.DataFrame", places: Sequence[Place]) -> Grid | None:
     return Grid(rows, columns, tuple(panels), tuple(missing), label)
 
 
-def _lines(part: "polars.DataFrame", quantity: str) -> tuple[Line, ...]:
+def lines_of(part: "polars.DataFrame", quantity: str) -> tuple[Line, ...]:
+    """The lines of one set and cost, in the order of the legend."""
     unit = UNITS.get(quantity, 1.0)
     lines = []
     for label in styles(part["learner"].to_list()):
         own = part.filter(part["learner"] == label).sort("t")
+        own = own.filter((own["t"] >= START) | (own["t"] == own["t"].max()))
         mean, sd = (own[name] * unit for name in (quantity, f"{quantity}_sd"))
         lines.append(Line(label, tuple(own["t"]), tuple(mean), tuple(sd)))
     return tuple(lines)
@@ -125,56 +126,3 @@ def _lines(part: "polars.DataFrame", quantity: str) -> tuple[Line, ...]:
 
 def _there(wanted: Sequence[str], found: set[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in wanted if name in found))
-
-
-def draw(shown: Grid) -> "Figure":
-    """One axis a panel, t on a log scale; panels of a row that show the same share their scale."""
-    n_rows, n_columns = len(shown.rows), len(shown.columns)
-    width = 9.0 if n_columns <= 4 else 12.0
-    figure = new_figure(max(5.0, width * min(1.0, (n_columns + 0.6) / 3)), 0.9 + n_rows * (2.5 if n_rows < 3 else 1.8))
-    places = figure.add_gridspec(n_rows, n_columns)
-    axes: dict[tuple[int, int], Axes] = {}
-    scales: dict[tuple[int, str], Axes] = {}
-    for panel in shown.panels:
-        row, column = shown.rows.index(panel.row), shown.columns.index(panel.column)
-        ax = figure.add_subplot(places[row, column], sharey=scales.get((row, panel.quantity)))
-        ax.tick_params(labelleft=(row, panel.quantity) not in scales)
-        scales.setdefault((row, panel.quantity), ax)
-        axes[row, column] = ax
-        ax.set_label(f"{panel.row}, {panel.column}")
-        draw_lines(ax, panel)
-    for (row, column), ax in axes.items():
-        if column == min(c for r, c in axes if r == row):
-            ax.set_ylabel(shown.rows[row], fontweight="bold")
-        if row == min(r for r, c in axes if c == column):
-            ax.set_title(shown.columns[column])
-        ax.tick_params(labelbottom=row == max(r for r, c in axes if c == column))
-    figure.supxlabel("round $t$ (log scale)", fontsize=10)
-    if shown.label:
-        figure.supylabel(shown.label, fontsize=10)
-    legend(figure, shown.learners, any(panel.published for panel in shown.panels))
-    return figure
-
-
-def draw_lines(ax: "Axes", panel: Panel) -> None:
-    """Mean, band and markers of each learner, and the published points as open markers."""
-    look = styles(line.learner for line in panel.lines)
-    for k, line in enumerate(panel.lines):
-        style = look[line.learner]
-        low = [mean - sd for mean, sd in zip(line.mean, line.sd, strict=True)]
-        high = [mean + sd for mean, sd in zip(line.mean, line.sd, strict=True)]
-        ax.fill_between(line.t, low, high, color=style.colour, alpha=0.18, linewidth=0)
-        every = max(1, len(line.t) // 6)
-        ax.plot(
-            line.t, line.mean, color=style.colour, marker=style.marker, label=line.learner,
-            markevery=(k * every // 6 % max(1, len(line.t)), every),
-        )  # fmt: skip
-    for marks in panel.published:
-        style = styles([marks.learner])[marks.learner]
-        ax.plot(
-            marks.t, marks.value, color=style.colour, marker=style.marker, linestyle="", fillstyle="none",
-            markersize=9, markeredgewidth=1.5, zorder=5,
-        )  # fmt: skip
-    ax.set_xscale("log")
-    if panel.quantity != "regret":
-        ax.set_ylim(bottom=0.0)

@@ -1,15 +1,11 @@
-"""How all figures look: a colour and a marker for each learner, fonts, the legend, the files."""
+"""How all figures look: a colour and a marker for each learner, fonts, the legend."""
 
-import os
-import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...errors import FileError
-
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -80,7 +76,7 @@ def new_figure(width: float, height: float) -> "Figure":
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def legend(figure: "Figure", labels: Iterable[str], published: bool = False, columns: int = 6) -> None:
+def legend(figure: "Figure", labels: Iterable[str], published: bool = False) -> None:
     """The figure's one legend, above its panels."""
     from matplotlib.lines import Line2D
 
@@ -91,21 +87,18 @@ def legend(figure: "Figure", labels: Iterable[str], published: bool = False, col
         handles.append(
             Line2D([], [], color=GREY, marker="o", linestyle="", fillstyle="none", markersize=8, label="published")
         )
-    figure.legend(handles=handles, loc="outside upper center", ncols=min(columns, len(handles)), frameon=False)
+    figure.legend(
+        handles=handles, loc="outside upper center", ncols=len(handles), frameon=False,
+        columnspacing=1.4, handletextpad=0.5, handlelength=1.8,
+    )  # fmt: skip
 
 
-def save(figure: "Figure", folder: Path, name: str) -> tuple[Path, Path]:
-    """Write NAME.svg and NAME.png, each under a temporary name first; the old ones stay until the new are whole."""
-    paths = folder / f"{name}.svg", folder / f"{name}.png"
-    for path in paths:
-        temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex}{path.suffix}")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            metadata = {"Date": None} if path.suffix == ".svg" else {}
-            figure.savefig(temporary, dpi=150, metadata=metadata)
-            os.replace(temporary, path)
-        except OSError as error:
-            raise FileError(f"{path}: cannot be written: {error.strerror or error}") from error
-        finally:
-            temporary.unlink(missing_ok=True)
-    return paths
+def band(
+    ax: "Axes", t: Sequence[int], mean: Sequence[float], sd: Sequence[float], style: Style, label: str,
+    markers: Iterable[int],
+) -> None:  # fmt: skip
+    """A line with markers at some of its points, and a standard deviation around it."""
+    low = [middle - width for middle, width in zip(mean, sd, strict=True)]
+    high = [middle + width for middle, width in zip(mean, sd, strict=True)]
+    ax.fill_between(t, low, high, color=style.colour, alpha=0.18, linewidth=0)
+    ax.plot(t, mean, color=style.colour, marker=style.marker, label=label, markevery=list(markers))

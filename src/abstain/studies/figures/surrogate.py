@@ -37,7 +37,7 @@ class Losses(NamedTuple):
     """The least of L~ - L on a grid of both variables."""
 
 
-def losses(gamma: float = 0.3, cost: float = 0.25, margin: float = -0.12) -> Losses:
+def losses(gamma: float = 0.3, cost: float = 0.25, margin: float = 0.06) -> Losses:
     """All by `abstain.surrogate` and `abstain.losses`; the label is +1, so that h is minus the margin."""
     a = np.linspace(-1.0, 1.0, 401)
     steps = np.array([-1.0, 0.0, 0.0, 1.0])
@@ -66,8 +66,8 @@ def describe(shown: Losses) -> str:
     """Figure 2 in a sentence."""
     return (
         f"The ramp loss for three widths, and for γ = {shown.gamma:g} and c = {shown.cost:g} the abstention loss L with "
-        f"its continuous surrogate: equal to it where |r| ≥ γ, never below it (least difference on a grid "
-        f"{abs(shown.least_gap):.1g}), and free of the label where r ≤ 0."
+        f"its continuous surrogate: equal to it where |r| ≥ γ, above it elsewhere (the least difference on a grid is "
+        f"{round(shown.least_gap, 9) + 0.0:g}), and free of the label where r ≤ 0."
     )
 
 
@@ -75,9 +75,7 @@ def draw(shown: Losses) -> "Figure":
     """Three panels: the ramp, over r, over -y h(x)."""
     figure = new_figure(9.0, 3.5)
     left, middle, right = figure.subplots(1, 3, sharey=True)
-    for curve, colour, dash in zip(
-        shown.ramps, ("black", RED, BLUE, "#009E73"), (":", "-", "--", "-."), strict=True
-    ):
+    for curve, colour, dash in zip(shown.ramps, ("black", RED, BLUE, "#009E73"), (":", "-", "--", "-."), strict=True):
         left.plot(curve.x, curve.y, color=colour, linestyle=dash, label=curve.name)
     _label(left, "(a) loss of a prediction", "$-y\\,h(x)$")
     left.set_ylabel("loss")
@@ -89,8 +87,9 @@ def draw(shown: Losses) -> "Figure":
         middle.axvline(edge, color="#999999", linewidth=0.8, linestyle="--")
     middle.set_xticks([-1, -shown.gamma, 0, shown.gamma, 1], ["−1", "−γ", "0", "γ", "1"])
     for (r, exact, upper), colour in zip(shown.over_margin, ("#CC79A7", "#E69F00", "black"), strict=True):
+        name = f"$r$ = {r / shown.gamma:g} γ".replace("-", "−").replace("1 γ", "γ")
         right.plot(exact.x, exact.y, color=colour, linestyle=":", linewidth=2.4)
-        right.plot(upper.x, upper.y, color=colour, label=f"$r$ = {r / shown.gamma:g} γ".replace("-", "−"))
+        right.plot(upper.x, upper.y, color=colour, label=name)
     _label(right, "(c) $\\tilde{L}$ (full) and $L$ (dotted)", "$-y\\,h(x)$")
     return figure
 
