@@ -43,21 +43,47 @@ class Drawn(NamedTuple):
     """SVG and PNG."""
 
 
+def _curves(name: str, title: str, show: Callable[["polars.DataFrame"], Any], describe: Callable[[Any], str]) -> Recipe:
+    return Recipe(name, title, show, describe, panels_drawing.draw)
+
+
 FIGURES = {
-    1: Recipe("feedback", "Feedback graph", lambda _: graphs.feedback(), graphs.describe_feedback, graphs_drawing.draw_feedback),
+    1: Recipe(
+        "feedback",
+        "Feedback graph",
+        lambda _: graphs.feedback(),
+        graphs.describe_feedback,
+        graphs_drawing.draw_feedback,
+    ),
     2: Recipe("losses", "Losses", lambda _: surrogate.losses(), surrogate.describe, surrogate.draw),
     3: Recipe("bias", "The bias problem", bias.bias, bias.describe, bias_drawing.draw),
-    4: Recipe("three-experts", "Graphs of three experts", lambda _: graphs.three_experts(), graphs.describe_three_experts, graphs_drawing.draw_three_experts),
-    5: Recipe("main", "Regret, abstention and edges", learning.main, captions.describe_main, panels_drawing.draw),
+    4: Recipe(
+        "three-experts",
+        "Graphs of three experts",
+        lambda _: graphs.three_experts(),
+        graphs.describe_three_experts,
+        graphs_drawing.draw_three_experts,
+    ),
+    5: _curves("main", "Regret, abstention and edges", learning.main, captions.describe_main),
     6: Recipe("example", "A simple example", lambda _: example.example(), example.describe, example.draw),
-    7: Recipe("regret", "Average regret, first five sets", learning.regret_of_first_sets, captions.describe_regret, panels_drawing.draw),
-    8: Recipe("regret", "Average regret, other five sets", learning.regret_of_second_sets, captions.describe_regret, panels_drawing.draw),
-    9: Recipe("abstention", "Fraction abstained, first five sets", learning.abstention_on_first_sets, captions.describe_abstention, panels_drawing.draw),
-    10: Recipe("abstention", "Fraction abstained, other five sets", learning.abstention_on_second_sets, captions.describe_abstention, panels_drawing.draw),
-    11: Recipe("extreme", "Extreme costs", learning.extreme, captions.describe_extreme, panels_drawing.draw),
-    12: Recipe("confidence", "Confidence-based experts", learning.confidence, captions.describe_regret, panels_drawing.draw),
-    13: Recipe("small", "Fewer experts", learning.small, captions.describe_regret, panels_drawing.draw),
-}  # fmt: skip
+    7: _curves("regret", "Average regret, first five sets", learning.regret_of_first_sets, captions.describe_regret),
+    8: _curves("regret", "Average regret, other five sets", learning.regret_of_second_sets, captions.describe_regret),
+    9: _curves(
+        "abstention",
+        "Fraction abstained, first five sets",
+        learning.abstention_on_first_sets,
+        captions.describe_abstention,
+    ),
+    10: _curves(
+        "abstention",
+        "Fraction abstained, other five sets",
+        learning.abstention_on_second_sets,
+        captions.describe_abstention,
+    ),
+    11: _curves("extreme", "Extreme costs", learning.extreme, captions.describe_extreme),
+    12: _curves("confidence", "Confidence-based experts", learning.confidence, captions.describe_regret),
+    13: _curves("small", "Fewer experts", learning.small, captions.describe_regret),
+}
 
 
 def draw_all(

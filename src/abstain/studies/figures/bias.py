@@ -1,6 +1,6 @@
 """Figure 3: the bias problem, its two regions and what a learner on the instance's own graph makes of it."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -67,12 +67,17 @@ def _sides(instance: instances.Instance) -> tuple[Side, Side]:
     left, right = (
         Side(
             float(chances[where].sum()),
-            tuple(np.average(paid[where], axis=0, weights=chances[where]).tolist()),
-            tuple(advice.abstains[where].all(axis=0).tolist()),
+            _pair(np.average(paid[where], axis=0, weights=chances[where])),
+            _pair(np.all(advice.abstains[where], axis=0)),
         )
         for where in (~advice.abstains[:, 0], advice.abstains[:, 0])
     )
     return left, right
+
+
+def _pair(values: Any) -> tuple[Any, Any]:
+    red, blue = values.tolist()
+    return red, blue
 
 
 def _run(instance: instances.Instance) -> "polars.DataFrame":
@@ -87,7 +92,7 @@ def _run(instance: instances.Instance) -> "polars.DataFrame":
         advice = instance.experts.advise(X)
         errors = instance.loss(advice.predictions, instance.loss.labels(y))[:, better]
         best = np.cumsum(np.where(advice.abstains[:, better], instance.cost, errors))[at - 1]
-        game = {"cost": instance.cost, "loss": instance.loss}
+        game: dict[str, Any] = {"cost": instance.cost, "loss": instance.loss}
         learners = {
             "UCB-NT, own graph": UCBNT(instance.experts, graph="abstention", **game),
             "UCB-NT": UCBNT(instance.experts, **game),
@@ -118,10 +123,10 @@ def _run(instance: instances.Instance) -> "polars.DataFrame":
 def describe(shown: Bias) -> str:
     """Figure 3 in a sentence."""
     red, blue = shown.means
-    ends = ", ".join(f"{NAMES.get(line.learner, line.learner)} {line.mean[-1]:,.0f}" for line in shown.regret)
+    ends = ", ".join(f"{NAMES.get(line.learner, line.learner)} ({line.mean[-1]:,.0f})" for line in shown.regret)
     rounds = shown.regret[0].t[-1]
     return (
         f"Blue is the better expert ({blue:g} against {red:g}), but red looks better on the left and hides blue's good "
-        f"side on the right by abstaining there; regret after {rounds:,} rounds: {ends} (always following red would "
-        f"give {shown.gap * rounds:,.0f})."
+        f"side on the right by abstaining there; regret after {rounds:,} rounds: {ends}, always red "
+        f"({shown.gap * rounds:,.0f})."
     )

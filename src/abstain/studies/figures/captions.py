@@ -20,13 +20,13 @@ def describe_main(shown: Grid) -> str:
 def describe_regret(shown: Grid) -> str:
     """In how many panels of regret UCB-GT ends below the others, and how far it is from FS."""
     panels = [panel for panel in shown.panels if panel.quantity == "regret"]
-    below = [f"below {other} in {_below(panels, other)}" for other in ("UCB-NT", "UCB") if _compared(panels, other)]
+    below = [f"below {other}'s in {_below(panels, other)}" for other in ("UCB-NT", "UCB") if _compared(panels, other)]
     if not below:
         return f"Average regret over {shown.rounds:,} rounds.{_scale()}{_missing(shown)}"
     text = f"After {shown.rounds:,} rounds UCB-GT's average regret is {' and '.join(below)} panels"
     gaps = sorted(ours - theirs for ours, theirs in _compared(panels, "FS"))
     if gaps:
-        text += f"; in the median panel it is that of FS {gaps[len(gaps) // 2]:+.2g}"
+        text += f"; the median difference to FS is {gaps[len(gaps) // 2]:+.2g}"
     return f"{text}.{_scale()}{_missing(shown)}"
 
 

@@ -83,7 +83,15 @@ def draw(shown: Example) -> "Figure":
     points = figure.add_subplot(places[0, 0], sharex=position)
     for k, x in enumerate(np.arange(0.025, 1.0, 0.05)):
         minus = x < shown.eta and k % 2 == 1
-        points.text(x, 0.0, "−" if minus else "+", color=RED if minus else BLUE, ha="center", va="center", fontsize=15)
+        points.text(
+            x,
+            0.0,
+            "\N{MINUS SIGN}" if minus else "+",
+            color=RED if minus else BLUE,
+            ha="center",
+            va="center",
+            fontsize=15,
+        )
     points.set(ylim=(-1.0, 1.0), title="labels along the line")
     points.axis("off")
     position.plot(shown.position, shown.threshold, color=RED, label="threshold: sign$(x - \\theta)$")

@@ -30,9 +30,9 @@ def draw_feedback(shown: Experts) -> "Figure":
 
 def draw_three_experts(shown: Experts) -> "Figure":
     """The experts on the line; below each region its graph, and G^SUB beside them."""
-    figure = new_figure(9.0, 3.9)
+    figure = new_figure(9.0, 4.2)
     n = len(shown.regions)
-    places = figure.add_gridspec(2, n + 1, height_ratios=[1.0, 1.0])
+    places = figure.add_gridspec(2, n + 1, height_ratios=[1.0, 1.2])
     line = figure.add_subplot(places[0, :n])
     _draw_line(line, shown)
     line.set_xticks([0.0, *(region.end for region in shown.regions)])

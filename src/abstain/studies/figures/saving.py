@@ -1,6 +1,5 @@
 """The files of a figure."""
 
-import os
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +23,7 @@ def save(figure: "Figure", folder: Path, name: str) -> tuple[Path, Path]:
             folder.mkdir(parents=True, exist_ok=True)
             metadata = {"Date": None} if path.suffix == ".svg" else {}
             figure.savefig(temporary, dpi=150, metadata=metadata)
-            os.replace(temporary, path)
+            temporary.replace(path)
         except OSError as error:
             raise FileError(f"{path}: cannot be written: {error.strerror or error}") from error
         finally:

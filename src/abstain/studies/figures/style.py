@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ STYLES = {
 }
 OTHERS = (Style("#56B4E9", "*"), Style("#999999", "p"), Style("#7A5C00", "h"), Style("#004D73", "<"))
 RED, BLUE, GREY = "#D55E00", "#0072B2", "#666666"
-_LOOK = {
+_LOOK: dict[Any, Any] = {
     "svg.hashsalt": "abstain",  # the same picture is the same file
     "svg.fonttype": "path",
     "font.size": 10.0,

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+GAMMA = "\N{GREEK SMALL LETTER GAMMA}"
+
 
 class Curve(NamedTuple):
     """A loss along one variable; a jump is two points with the same abscissa."""
@@ -42,7 +44,7 @@ def losses(gamma: float = 0.3, cost: float = 0.25, margin: float = 0.06) -> Loss
     a = np.linspace(-1.0, 1.0, 401)
     steps = np.array([-1.0, 0.0, 0.0, 1.0])
     ramps = [Curve("0/1 loss", tuple(steps), (0.0, 0.0, 1.0, 1.0))]
-    ramps += [Curve(f"γ = {width:g}", tuple(a), tuple(_ramp(a, width))) for width in (0.1, gamma, 0.8)]
+    ramps += [Curve(f"$\\gamma$ = {width:g}", tuple(a), tuple(_ramp(a, width))) for width in (0.1, gamma, 0.8)]
     f = float(_ramp(np.array([margin]), gamma)[0])
     over_r = (
         Curve("L", tuple(steps), (cost, cost, f, f)),
@@ -65,9 +67,9 @@ def _ramp(a: np.ndarray, gamma: float) -> np.ndarray:
 def describe(shown: Losses) -> str:
     """Figure 2 in a sentence."""
     return (
-        f"The ramp loss for three widths, and for γ = {shown.gamma:g} and c = {shown.cost:g} the abstention loss L with "
-        f"its continuous surrogate: equal to it where |r| ≥ γ, above it elsewhere (the least difference on a grid is "
-        f"{round(shown.least_gap, 9) + 0.0:g}), and free of the label where r ≤ 0."
+        f"The ramp loss for three widths, and for {GAMMA} = {shown.gamma:g} and c = {shown.cost:g} the abstention loss "
+        f"L with its continuous surrogate: equal to it where |r| ≥ {GAMMA}, above it elsewhere (least difference on a "
+        f"grid: {round(shown.least_gap, 9) + 0.0:g}), and free of the label where r ≤ 0."
     )
 
 
@@ -85,9 +87,9 @@ def draw(shown: Losses) -> "Figure":
     _label(middle, f"(b) over $r$, with $-y\\,h(x)$ = {shown.margin:g}", "$r(x)$")
     for edge in (-shown.gamma, shown.gamma):
         middle.axvline(edge, color="#999999", linewidth=0.8, linestyle="--")
-    middle.set_xticks([-1, -shown.gamma, 0, shown.gamma, 1], ["−1", "−γ", "0", "γ", "1"])
+    middle.set_xticks([-1, -shown.gamma, 0, shown.gamma, 1], ["$-1$", "$-\\gamma$", "0", "$\\gamma$", "1"])
     for (r, exact, upper), colour in zip(shown.over_margin, ("#CC79A7", "#E69F00", "black"), strict=True):
-        name = f"$r$ = {r / shown.gamma:g} γ".replace("-", "−").replace("1 γ", "γ")
+        name = f"$r = {'' if r == shown.gamma else r / shown.gamma}\\,\\gamma$"
         right.plot(exact.x, exact.y, color=colour, linestyle=":", linewidth=2.4)
         right.plot(upper.x, upper.y, color=colour, label=name)
     _label(right, "(c) $\\tilde{L}$ (full) and $L$ (dotted)", "$-y\\,h(x)$")
