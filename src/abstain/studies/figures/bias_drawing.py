@@ -48,6 +48,7 @@ def draw(shown: Bias) -> "Figure":
         ylabel="cumulative regret $R_t$",
         title="what the learners pay",
     )
+    regret.locator_params("x", nbins=6)
     regret.xaxis.set_major_formatter("{x:,.0f}")
     regret.yaxis.set_major_formatter("{x:,.0f}")
     regret.legend(frameon=False, loc="upper left")

@@ -21,11 +21,11 @@ def save(figure: "Figure", folder: Path, name: str) -> tuple[Path, Path]:
         temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex}{path.suffix}")
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            metadata = {"Date": None} if path.suffix == ".svg" else {}
-            figure.savefig(temporary, dpi=150, metadata=metadata)
-            temporary.replace(path)
+            try:
+                figure.savefig(temporary, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {})
+                temporary.replace(path)
+            finally:
+                temporary.unlink(missing_ok=True)
         except OSError as error:
             raise FileError(f"{path}: cannot be written: {error.strerror or error}") from error
-        finally:
-            temporary.unlink(missing_ok=True)
     return paths
