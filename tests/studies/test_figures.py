@@ -101,8 +101,13 @@ def test_extreme_and_confidence_and_small():
         ("regret", 0.001), ("regret", 0.9), ("abstained", 0.001), ("abstained", 0.9),
     ]  # fmt: skip
     assert extreme.missing == ("cifar", "phishing", "covtype")
+    assert learning.extreme(summary(curves(settings[:1]))).missing[1] == "ijcnn at c = 0.9"
     assert extreme.label == ""
     assert learning.confidence(table).columns == ("max-abs scaling\nc = 0.1", "min-max scaling\nc = 0.1")
+    assert learning.confidence(table).missing[1:3] == (
+        "skin at max-abs scaling c = 0.2",
+        "skin at max-abs scaling c = 0.3",
+    )
     assert learning.small(table).rows == ("guide",)
     assert learning.small(table).label == panels.QUANTITIES["regret"]
 

@@ -87,6 +87,17 @@ def test_published_points_are_drawn():
         assert all(low <= value <= high for line in ax.get_lines() for value in line.get_ydata())
 
 
+@pytest.mark.parametrize("settings", [[("small", "guide", 0.1)], [("small", "skin", cost) for cost in learning.COSTS]])
+def test_the_legend_fits(settings):
+    with look():
+        figure = panels_drawing.draw(learning.small(summary(curves(settings))))
+        figure.draw_without_rendering()
+    (legend,) = figure.legends
+    box = legend.get_window_extent()
+    assert 0.0 <= box.x0 < box.x1 <= figure.bbox.x1
+    assert all(ax.get_tightbbox().y1 <= box.y0 for ax in figure.axes)
+
+
 def test_an_old_figure_stays_if_the_new_one_cannot_be_written(tmp_path, monkeypatch):
     ((svg, _),) = [one.paths for one in figures.draw_all(curves(SOME), tmp_path, only=[6])]
     before = svg.read_bytes()

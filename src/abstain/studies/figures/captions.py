@@ -1,5 +1,7 @@
 """What figures 5 and 7 to 13 show, in a sentence with their numbers."""
 
+from statistics import median
+
 from .panels import Grid, Panel
 from .panels_drawing import LINEAR
 
@@ -24,9 +26,9 @@ def describe_regret(shown: Grid) -> str:
     if not below:
         return f"Average regret over {shown.rounds:,} rounds.{_scale()}{_missing(shown)}"
     text = f"After {shown.rounds:,} rounds UCB-GT's average regret is {' and '.join(below)} panels"
-    gaps = sorted(ours - theirs for ours, theirs in _compared(panels, "FS"))
+    gaps = [ours - theirs for ours, theirs in _compared(panels, "FS")]
     if gaps:
-        text += f"; the median difference to FS is {gaps[len(gaps) // 2]:+.2g}"
+        text += f"; the median difference to FS is {median(gaps):+.2g}"
     return f"{text}.{_scale()}{_missing(shown)}"
 
 

@@ -47,6 +47,11 @@ class Place(NamedTuple):
     studies: tuple[str, ...]
     published: tuple[Marks, ...] = ()
 
+    @property
+    def name(self) -> str:
+        """The setting in words, whatever is shown of it."""
+        return f"{self.row} at {' '.join(self.column.removeprefix(QUANTITIES[self.quantity]).split())}"
+
 
 class Panel(NamedTuple):
     """A panel that is there."""
@@ -104,9 +109,7 @@ def grid(summary: "polars.DataFrame", places: Sequence[Place]) -> Grid | None:
         return None
     rows = _there([place.row for place in places], {panel.row for panel in panels})
     columns = _there([place.column for place in places], {panel.column for panel in panels})
-    missing = dict.fromkeys(
-        place.row if place.row not in rows else f"{place.row} at {' '.join(place.column.split())}" for place in absent
-    )
+    missing = dict.fromkeys(place.name if place.row in rows else place.row for place in absent)
     quantities = {panel.quantity for panel in panels}
     label = QUANTITIES[quantities.pop()] if len(quantities) == 1 else ""
     return Grid(rows, columns, tuple(panels), tuple(missing), label)

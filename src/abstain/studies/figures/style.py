@@ -87,8 +87,9 @@ def legend(figure: "Figure", labels: Iterable[str], published: bool = False) -> 
         handles.append(
             Line2D([], [], color=GREY, marker="o", linestyle="", fillstyle="none", markersize=8, label="published")
         )
+    columns = len(handles) if figure.get_figwidth() > 8.0 else 3
     figure.legend(
-        handles=handles, loc="outside upper center", ncols=len(handles), frameon=False,
+        handles=handles, loc="outside upper center", ncols=columns, frameon=False,
         columnspacing=1.4, handletextpad=0.5, handlelength=1.8,
     )  # fmt: skip
 
