@@ -185,7 +185,7 @@ def test_example():
 
 def test_bias_from_results():
     labels = ("UCB-NT, own graph", "UCB-NT", "UCB-GT")
-    shown = bias.bias(summary(curves([("bias", "bias-problem", 0.9), ("bias", "proposition-1", 0.9)], labels)))
+    shown = bias.bias(curves([("bias", "bias-problem", 0.9), ("bias", "proposition-1", 0.9)], labels))
     left, right = shown.sides
     assert (left.abstains, right.abstains) == ((False, False), (True, False))
     assert (left.probability, *left.losses) == pytest.approx((0.52, 0.0, 0.8))
@@ -193,12 +193,15 @@ def test_bias_from_results():
     assert shown.means == (0.432, 0.416)
     assert tuple(line.learner for line in shown.regret) == labels
     assert shown.regret[0].mean == pytest.approx([0.45 * t**0.5 for t in (10, 100, 1000)])
-    assert shown.regret[0].sd == pytest.approx([0.3 * t**0.5 / 2**0.5 for t in (10, 100, 1000)])
+    deviation = np.std([0.3, 0.3, 0.6, 0.6], ddof=1)  # over four runs, two for each of two expert sets
+    assert shown.runs == 4
+    assert shown.regret[0].sd == pytest.approx([deviation * t**0.5 for t in (10, 100, 1000)])
 
 
 def test_bias_without_results(monkeypatch):
     """A short run: the instance's own graph costs most."""
     monkeypatch.setattr(bias, "ROUNDS", 10_000)
-    shown = bias.bias(summary(curves(REGRET[:1])))
+    shown = bias.bias(curves(REGRET[:1]))
+    assert shown.runs == 25
     own, subset, estimated = (line.mean[-1] for line in shown.regret)
     assert own > 0.5 * shown.gap * 10_000 > 2.0 * max(subset, estimated)

@@ -27,8 +27,8 @@ class Recipe(NamedTuple):
 
     name: str
     title: str
-    show: Callable[["polars.DataFrame"], Any]
-    """What it shows, from the summary of the results; None if they do not allow it."""
+    show: Callable[["polars.DataFrame", "polars.DataFrame"], Any]
+    """What it shows, from the curves and their summary; None if they do not allow it."""
     describe: Callable[[Any], str]
     draw: Callable[[Any], Any]
 
@@ -44,28 +44,28 @@ class Drawn(NamedTuple):
 
 
 def _curves(name: str, title: str, show: Callable[["polars.DataFrame"], Any], describe: Callable[[Any], str]) -> Recipe:
-    return Recipe(name, title, show, describe, panels_drawing.draw)
+    return Recipe(name, title, lambda _, table: show(table), describe, panels_drawing.draw)
 
 
 FIGURES = {
     1: Recipe(
         "feedback",
         "Feedback graph",
-        lambda _: graphs.feedback(),
+        lambda *_: graphs.feedback(),
         graphs.describe_feedback,
         graphs_drawing.draw_feedback,
     ),
-    2: Recipe("losses", "Losses", lambda _: surrogate.losses(), surrogate.describe, surrogate.draw),
-    3: Recipe("bias", "The bias problem", bias.bias, bias.describe, bias_drawing.draw),
+    2: Recipe("losses", "Losses", lambda *_: surrogate.losses(), surrogate.describe, surrogate.draw),
+    3: Recipe("bias", "The bias problem", lambda curves, _: bias.bias(curves), bias.describe, bias_drawing.draw),
     4: Recipe(
         "three-experts",
         "Graphs of three experts",
-        lambda _: graphs.three_experts(),
+        lambda *_: graphs.three_experts(),
         graphs.describe_three_experts,
         graphs_drawing.draw_three_experts,
     ),
     5: _curves("main", "Regret, abstention and edges", learning.main, captions.describe_main),
-    6: Recipe("example", "A simple example", lambda _: example.example(), example.describe, example.draw),
+    6: Recipe("example", "A simple example", lambda *_: example.example(), example.describe, example.draw),
     7: _curves("regret", "Average regret, first five sets", learning.regret_of_first_sets, captions.describe_regret),
     8: _curves("regret", "Average regret, other five sets", learning.regret_of_second_sets, captions.describe_regret),
     9: _curves(
@@ -95,7 +95,7 @@ def draw_all(
     for number, recipe in FIGURES.items():
         if only is not None and number not in only:
             continue
-        shown = recipe.show(table)
+        shown = recipe.show(curves, table)
         if shown is None:
             continue
         with look():

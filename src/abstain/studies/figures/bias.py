@@ -7,7 +7,7 @@ import numpy as np
 from ... import instances
 from ...learners import UCBGT, UCBNT
 from ...simulate import simulate
-from ..results import summary as summary_of
+from ..results import summary
 from .panels import Line, lines_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 NAMES = {"UCB-NT": "UCB-NT, subset graph"}
 """What this figure calls a learner, to tell the graphs apart."""
-ROUNDS, SETS, DRAWS = 20_000, 5, 5
+ROUNDS, RUNS = 20_000, 25
 """Of the short run."""
 
 
@@ -34,7 +34,8 @@ class Bias(NamedTuple):
     sides: tuple[Side, Side]
     means: tuple[float, ...]
     regret: tuple[Line, ...]
-    """Cumulative regret R_t, mean and standard deviation."""
+    """Cumulative regret R_t, mean and standard deviation over the runs."""
+    runs: int
 
     @property
     def gap(self) -> float:
@@ -42,12 +43,18 @@ class Bias(NamedTuple):
         return max(self.means) - min(self.means)
 
 
-def bias(summary: "polars.DataFrame") -> Bias:
-    """The instance, and the regret from the study `bias`, or else from a short run."""
-    part = summary.filter((summary["study"] == "bias") & (summary["dataset"] == "bias-problem"))
+def bias(curves: "polars.DataFrame") -> Bias:
+    """The instance, and the regret from the study `bias`, or else from a short run; deviations are over single runs."""
+    import polars
+
+    part = curves.filter((polars.col("study") == "bias") & (polars.col("dataset") == "bias-problem"))
     instance = instances.bias_problem()
-    average = lines_of(part if len(part) else _run(instance), "regret")
-    return Bias(_sides(instance), instance.means, tuple(_total(line) for line in average))
+    runs = part if len(part) else _run(instance)
+    runs = runs.with_columns(expert_set=polars.struct("expert_set", "draw").rank("dense").cast(polars.Int64))
+    average = lines_of(summary(runs), "regret")
+    return Bias(
+        _sides(instance), instance.means, tuple(_total(line) for line in average), runs["expert_set"].n_unique()
+    )
 
 
 def _total(line: Line) -> Line:
@@ -81,13 +88,13 @@ def _pair(values: Any) -> tuple[Any, Any]:
 
 
 def _run(instance: instances.Instance) -> "polars.DataFrame":
-    """The summary of a short run of the three learners, against the better expert."""
+    """The curves of a short run of the three learners, against the better expert."""
     import polars
 
     at = np.unique(np.geomspace(1, ROUNDS, 60).round().astype(np.int64))
     better = int(np.argmin(instance.means))
     frames = []
-    for seed in range(SETS * DRAWS):
+    for seed in range(RUNS):
         X, y = instance.draw(ROUNDS, seed)
         advice = instance.experts.advise(X)
         errors = instance.loss(advice.predictions, instance.loss.labels(y))[:, better]
@@ -112,12 +119,12 @@ def _run(instance: instances.Instance) -> "polars.DataFrame":
                     study=polars.lit("bias"),
                     dataset=polars.lit("bias-problem"),
                     cost=polars.lit(instance.cost),
-                    expert_set=polars.lit(seed // DRAWS),
-                    draw=polars.lit(seed % DRAWS),
+                    expert_set=polars.lit(0),
+                    draw=polars.lit(seed),
                     learner=polars.lit(label),
                 )
             )
-    return summary_of(polars.concat(frames))
+    return polars.concat(frames)
 
 
 def describe(shown: Bias) -> str:
@@ -127,6 +134,7 @@ def describe(shown: Bias) -> str:
     rounds = shown.regret[0].t[-1]
     return (
         f"Blue is the better expert ({blue:g} against {red:g}), but red looks better on the left and hides blue's good "
-        f"side on the right by abstaining there; regret after {rounds:,} rounds: {ends}, always red "
+        f"side on the right by abstaining there; mean regret of "
+        f"{shown.runs} runs after {rounds:,} rounds: {ends}, always red "
         f"({shown.gap * rounds:,.0f})."
     )
