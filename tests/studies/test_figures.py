@@ -183,7 +183,8 @@ def test_example():
     assert shown.best_pair == pytest.approx([0.3 * min(cost, 0.5) for cost in shown.costs])
 
 
-def test_bias_from_results():
+def test_bias_from_results(monkeypatch):
+    monkeypatch.setattr(bias, "ROUNDS", 1000)
     labels = ("UCB-NT, own graph", "UCB-NT", "UCB-GT")
     shown = bias.bias(curves([("bias", "bias-problem", 0.9), ("bias", "proposition-1", 0.9)], labels))
     left, right = shown.sides
@@ -201,7 +202,8 @@ def test_bias_from_results():
 def test_bias_without_results(monkeypatch):
     """A short run: the instance's own graph costs most."""
     monkeypatch.setattr(bias, "ROUNDS", 10_000)
-    shown = bias.bias(curves(REGRET[:1]))
+    shown = bias.bias(curves([*REGRET[:1], ("bias", "bias-problem", 0.9)]))  # 1,000 rounds are too few
+    assert shown.regret[0].t[-1] == 10_000
     assert shown.runs == 25
     own, subset, estimated = (line.mean[-1] for line in shown.regret)
     assert own > 0.5 * shown.gap * 10_000 > 2.0 * max(subset, estimated)

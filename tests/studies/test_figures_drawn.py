@@ -82,6 +82,8 @@ def test_published_points_are_drawn():
     assert list(edges.get_lines()[-1].get_ydata()) == [3.29, 3.16, 3.07, 3.07]
     assert [len(ax.get_lines()) for ax in figure.axes[3:]] == [6, 6, 6]
     assert figure.legends[0].get_texts()[-1].get_text() == "published"
+    assert len({ax.get_xlim() for ax in figure.axes}) == 1
+    assert regret.get_xlim()[0] < 10 < 9800 < regret.get_xlim()[1]
     for ax in (regret, fraction, edges):
         low, high = ax.get_ylim()
         assert all(low <= value <= high for line in ax.get_lines() for value in line.get_ydata())

@@ -44,12 +44,15 @@ class Bias(NamedTuple):
 
 
 def bias(curves: "polars.DataFrame") -> Bias:
-    """The instance, and the regret from the study `bias`, or else from a short run; deviations are over single runs."""
+    """The instance, and the regret from the study `bias`, or from a short run if there is none or it is shorter still.
+
+    Deviations are over single runs.
+    """
     import polars
 
     part = curves.filter((polars.col("study") == "bias") & (polars.col("dataset") == "bias-problem"))
     instance = instances.bias_problem()
-    runs = part if len(part) else _run(instance)
+    runs = part if len(part) and part["t"].to_numpy().max() >= ROUNDS else _run(instance)
     runs = runs.with_columns(expert_set=polars.struct("expert_set", "draw").rank("dense").cast(polars.Int64))
     average = lines_of(summary(runs), "regret")
     return Bias(

@@ -33,7 +33,9 @@ def draw(shown: Grid) -> "Figure":
         _draw_lines(ax, panel)
     for (row, quantity), ax in scales.items():
         _fit(ax, [one for one in shown.panels if one.row == shown.rows[row] and one.quantity == quantity])
+    rounds = [t for panel in shown.panels for part in (*panel.lines, *panel.published) for t in part.t]
     for (row, column), ax in axes.items():
+        ax.set_xlim(min(rounds) / 1.25, max(rounds) * 1.25)  # the same for all: only the lowest has numbers
         if column == min(c for r, c in axes if r == row):
             ax.set_ylabel(shown.rows[row], fontweight="bold")
         if row == min(r for r, c in axes if c == column):
@@ -78,4 +80,4 @@ def _fit(ax: "Axes", panels: Sequence[Panel]) -> None:
     high = max(mean + sd for line in lines for mean, sd in zip(line.mean, line.sd, strict=True))
     top = max(high, *values)
     low = min(-0.2 * LINEAR, 1.1 * min(values)) if panels[0].quantity == "regret" else -0.03 * top
-    ax.set_ylim(low, 1.06 * top)
+    ax.set_ylim(low, (1.25 if panels[0].quantity == "regret" else 1.06) * top)
