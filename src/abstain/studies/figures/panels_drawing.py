@@ -33,7 +33,8 @@ def draw(shown: Grid) -> "Figure":
         _draw_lines(ax, panel)
     for (row, quantity), ax in scales.items():
         _fit(ax, [one for one in shown.panels if one.row == shown.rows[row] and one.quantity == quantity])
-    rounds = [t for panel in shown.panels for part in (*panel.lines, *panel.published) for t in part.t]
+    rounds = [t for panel in shown.panels for line in panel.lines for t in line.t]
+    rounds += [t for panel in shown.panels for marks in panel.published for t in marks.t]
     for (row, column), ax in axes.items():
         ax.set_xlim(min(rounds) / 1.25, max(rounds) * 1.25)  # the same for all: only the lowest has numbers
         if column == min(c for r, c in axes if r == row):
