@@ -1,0 +1,131 @@
+"""Curves in a grid of panels: what it shows, from the summary of results."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from .style import styles
+
+if TYPE_CHECKING:
+    import polars
+
+QUANTITIES = {
+    "regret": "average regret $R_t / t$",
+    "abstained": "fraction abstained",
+    "edges": "edges of the graph (millions)",
+}
+"""The columns of the summary that a panel can show (each with its ``_sd``), and what an axis calls them."""
+UNITS = {"edges": 1e-6}
+START = 10
+"""Earlier rounds are left out: an average of a few losses of 0 or 1 says nothing, and would set the scale."""
+
+
+class Line(NamedTuple):
+    """One learner: mean and standard deviation over the expert sets, at the checkpoints."""
+
+    learner: str
+    t: tuple[int, ...]
+    mean: tuple[float, ...]
+    sd: tuple[float, ...]
+
+
+class Marks(NamedTuple):
+    """Values from the paper."""
+
+    learner: str
+    t: tuple[int, ...]
+    value: tuple[float, ...]
+
+
+class Place(NamedTuple):
+    """A panel that is wanted: where, and of which results; the first of the studies that has them gives them."""
+
+    row: str
+    column: str
+    dataset: str
+    cost: float
+    quantity: str
+    studies: tuple[str, ...]
+    published: tuple[Marks, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The setting in words, whatever is shown of it."""
+        return f"{self.row} at {' '.join(self.column.removeprefix(QUANTITIES[self.quantity]).split())}"
+
+
+class Panel(NamedTuple):
+    """A panel that is there."""
+
+    row: str
+    column: str
+    dataset: str
+    cost: float
+    quantity: str
+    lines: tuple[Line, ...]
+    published: tuple[Marks, ...] = ()
+
+    def last(self, learner: str) -> float | None:
+        """The value a learner's line ends with."""
+        return next((line.mean[-1] for line in self.lines if line.learner == learner), None)
+
+
+class Grid(NamedTuple):
+    """A figure of panels; rows and columns without any panel are left out."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    panels: tuple[Panel, ...]
+    missing: tuple[str, ...]
+    """What was wanted and had no results: rows, or single panels."""
+    label: str = ""
+    """What all panels show, if they show the same."""
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """All learners, in the order of the legend."""
+        return tuple(styles(line.learner for panel in self.panels for line in panel.lines))
+
+    @property
+    def rounds(self) -> int:
+        """The last round shown."""
+        return max(line.t[-1] for panel in self.panels for line in panel.lines)
+
+
+def grid(summary: "polars.DataFrame", places: Sequence[Place]) -> Grid | None:
+    """The panels there are results for; None if there is none."""
+    parts = {
+        (str(study), str(dataset), round(float(cost), 9)): part
+        for (study, dataset, cost), part in summary.partition_by("study", "dataset", "cost", as_dict=True).items()
+    }
+    panels, absent = [], []
+    for place in places:
+        keys = [(study, place.dataset, round(place.cost, 9)) for study in place.studies]
+        part = next((parts[key] for key in keys if key in parts), None)
+        if part is None:
+            absent.append(place)
+            continue
+        panels.append(Panel(*place[:5], lines=lines_of(part, place.quantity), published=place.published))
+    if not panels:
+        return None
+    rows = _there([place.row for place in places], {panel.row for panel in panels})
+    columns = _there([place.column for place in places], {panel.column for panel in panels})
+    missing = dict.fromkeys(place.name if place.row in rows else place.row for place in absent)
+    quantities = {panel.quantity for panel in panels}
+    label = QUANTITIES[quantities.pop()] if len(quantities) == 1 else ""
+    return Grid(rows, columns, tuple(panels), tuple(missing), label)
+
+
+def lines_of(part: "polars.DataFrame", quantity: str) -> tuple[Line, ...]:
+    """The lines of one set and cost, in the order of the legend."""
+    unit = UNITS.get(quantity, 1.0)
+    lines = []
+    for label in styles(part["learner"].to_list()):
+        own = part.filter(part["learner"] == label).sort("t")
+        own = own.filter((own["t"] >= START) | (own["t"] == own["t"].max()))
+        mean, sd = (own[name] * unit for name in (quantity, f"{quantity}_sd"))
+        lines.append(Line(label, tuple(own["t"]), tuple(mean), tuple(sd)))
+    return tuple(lines)
+
+
+def _there(wanted: Sequence[str], found: set[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in wanted if name in found))
