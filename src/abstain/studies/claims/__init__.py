@@ -1,0 +1,11 @@
+"""The ledger: each claim of the paper, judged from results.
+
+What decides a verdict is written as a constant with its reason, from the claim's words, in the file of the claim.
+"""
+
+from .ledger import judge
+from .readings import Reading, breaks
+from .table import readings_table, table
+from .verdict import Failure, Verdict
+
+__all__ = ["Failure", "Reading", "Verdict", "breaks", "judge", "readings_table", "table"]

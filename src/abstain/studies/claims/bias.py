@@ -1,0 +1,44 @@
+"""Where the instance's own graph misleads UCB-NT (claims 11 and 12)."""
+
+import numpy as np
+
+from ... import instances
+from .settings import Results, Run
+from .verdict import Failure, Verdict, Word, give, not_judged
+
+OWN, SAFE = "UCB-NT, own graph", ("UCB-NT", "UCB-GT")
+
+LINEAR = 0.5
+"""A run's regret is linear if over its second half it pays at least this share of the gap in every round, on average: a
+learner stuck with the wrong expert pays all of it, one with logarithmic regret next to nothing."""
+OFTEN = 0.5
+"""The claim holds if at least this share of the runs is linear: the paper says it "leads to poor regret"."""
+SELDOM = 0.1
+"""... and if it is the graph that does it: of the runs on the safe graphs at most this share is linear."""
+
+
+def is_linear(run: Run, gap: float) -> bool:
+    """Whether R_T - R_{T/2} is at least ``LINEAR * gap * T / 2`` (from the checkpoint nearest to T / 2 on)."""
+    half = int(np.argmin(np.abs(run.t - run.t[-1] / 2)))
+    return bool(run.regret[-1] - run.regret[half] >= LINEAR * gap * (run.t[-1] - run.t[half]))
+
+
+def linear_regret(results: Results, number: int) -> Verdict:
+    """Claim 11 (the bias problem of figure 3) and claim 12 (the construction behind proposition 1)."""
+    dataset = {11: "bias-problem", 12: "proposition-1"}[number]
+    instance = instances.bias_problem() if number == 11 else instances.proposition_1()
+    gap = max(instance.means) - min(instance.means)
+    runs = {name: results.runs(name, "bias", dataset) for name in (OWN, *SAFE)}
+    if not runs[OWN] or not any(runs[name] for name in SAFE):
+        return not_judged(number, "bias")
+    shares = {name: sum(is_linear(run, gap) for run in found) / len(found) for name, found in runs.items() if found}
+    safe = max(share for name, share in shares.items() if name != OWN)
+    verdict: Word = "fails"
+    if shares[OWN] >= OFTEN and safe <= SELDOM:
+        verdict = "holds"
+    elif shares[OWN] > safe:
+        verdict = "holds in part"
+    listed = ", ".join(f"{share:.0%} of {len(runs[name])} runs of {name}" for name, share in shares.items())
+    numbers = f"Linear regret (half the gap of {gap:.4f} or more in every late round) in {listed}."
+    fails = [] if verdict == "holds" else [Failure(dataset, instance.cost, f"linear in {listed}")]
+    return give(number, verdict, numbers, fails, ["bias"])
