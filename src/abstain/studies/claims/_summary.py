@@ -1,10 +1,15 @@
 """A stand-in of the runner's summary."""
 
-import polars as pl
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
-def summary(curves: pl.DataFrame) -> pl.DataFrame:
+def summary(curves: "pl.DataFrame") -> "pl.DataFrame":
     """Means over draws, then mean and standard deviation over expert sets."""
+    import polars as pl
+
     keys = ["study", "dataset", "cost", "learner", "t"]
     per_set = curves.group_by(*keys, "expert_set").agg(
         regret=((pl.col("loss") - pl.col("best")) / pl.col("t")).mean(),

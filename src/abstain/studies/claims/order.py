@@ -18,7 +18,7 @@ PAPER_SETTINGS = {"regret": 30, "extreme": 8, "confidence": 15, "confidence-minm
 def scope(settings: Sequence[Setting], *studies: str) -> str:
     """How many settings were judged, and of how many of the paper."""
     whole = sum(PAPER_SETTINGS.get(study, 0) for study in studies)
-    return f"{len(settings)} settings" if len(settings) >= whole else f"{len(settings)} of {whole} settings"
+    return f"{len(settings)} settings" + (f" run (the paper has {whole})" if len(settings) < whole else "")
 
 
 def _worse(setting: Setting, better: str, worse: str) -> Failure | None:

@@ -1,0 +1,115 @@
+"""The final numbers, and the settings of the studies."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..claims.settings import MAIN, PAPER, READINGS
+from .markup import table, text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Study(Protocol):
+    """What is shown of a study (`study.Study`)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def figure(self) -> str: ...
+    @property
+    def settings(self) -> Sequence[tuple[str, float]]: ...
+    @property
+    def scale(self) -> str: ...
+    @property
+    def experts(self) -> Any: ...
+    @property
+    def learners(self) -> Sequence[Any]: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def draws(self) -> int: ...
+    @property
+    def expert_sets(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+
+
+def finals(summary: "pl.DataFrame", titles: Mapping[str, str]) -> str:
+    """R_T / T of every learner in every setting, a table a study; studies that share their runs are shown once."""
+    names = summary["study"].unique().sort().to_list()
+    shared = [name for name in MAIN if name in names]
+    shown = shared[:1] + [name for name in names if name not in MAIN and not name.startswith(READINGS)]
+    parts = []
+    for name in shown:
+        heading = titles.get(name) or name
+        parts.append(f"<h3>{text(heading)} <code>{text(name)}</code></h3>\n{_study(summary, name)}")
+    return "\n".join(parts)
+
+
+def _study(summary: "pl.DataFrame", name: str) -> str:
+    import polars as pl
+
+    rows = summary.filter(pl.col("study") == name)
+    rows = rows.filter(pl.col("t") == pl.col("t").max().over("dataset", "cost"))
+    learners = sorted(rows["learner"].unique(), key=lambda label: (_place(label), label))
+    bodies = []
+    for _, of_set in rows.sort("dataset", "cost").partition_by("dataset", as_dict=True, maintain_order=True).items():
+        lines = []
+        for (dataset, cost), here in of_set.partition_by("dataset", "cost", as_dict=True, maintain_order=True).items():
+            values = {row["learner"]: (row["regret"], row["regret_sd"]) for row in here.iter_rows(named=True)}
+            least = min((mean for label, (mean, _) in values.items() if label != "FS"), default=None)
+            cells = (_cell(values.get(label), least, label) for label in learners)
+            lines.append((f"{text(dataset)}, {cost:g}", *cells))
+        bodies.append(lines)
+    return table(("Set, cost", *learners), bodies, "numbers")
+
+
+def _place(label: str) -> int:
+    """The paper's learners in their order, FS last, others between."""
+    first = [paper for paper in PAPER if label == paper or label.startswith(f"{paper},")]
+    return len(PAPER) + 1 if label == "FS" else PAPER.index(first[0]) if first else len(PAPER)
+
+
+def _cell(value: tuple[float, float] | None, least: float | None, label: str) -> str:
+    if value is None:
+        return ""
+    mean, deviation = value
+    shown = f"{mean:.4f}"
+    shown = f"<strong>{shown}</strong>" if mean == least and label != "FS" else shown
+    return f'{shown}<span class="sd"> ± {deviation:.4f}</span>'
+
+
+def settings(studies: Sequence[Study]) -> str:
+    """A row a study: what was played, how often, from which seed."""
+    rows = []
+    for study in studies:
+        pairs = ", ".join(f"{key} = {value}" for key, value in sorted(study.experts.options.items()))
+        figure = f"figure {study.figure}" if study.figure else ""
+        rows.append(
+            (
+                f"<code>{text(study.name)}</code><br>{text(study.title)}<br>{text(figure)}",
+                text(_played(study.settings)),
+                text(f"{study.experts.kind}{f' ({pairs})' if pairs else ''}; {study.scale}"),
+                text("; ".join(learner.label for learner in study.learners)),
+                text(f"{study.rounds:,}"),
+                text(f"{study.expert_sets} × {study.draws}"),  # noqa: RUF001 (a times sign)
+                text(study.seed),
+            )
+        )
+    heads = ("Study", "Sets and costs", "Experts; scale", "Learners", "T", "Expert sets × draws", "Seed")  # noqa: RUF001
+    return table(heads, [rows], "settings")
+
+
+def _played(pairs: Sequence[tuple[str, float]]) -> str:
+    """Sets with equal costs together: "higgs, eye: 0.1, 0.2"."""
+    of_set: dict[str, tuple[float, ...]] = {}
+    for dataset, cost in pairs:
+        of_set[dataset] = (*of_set.get(dataset, ()), cost)
+    costs = dict.fromkeys(of_set.values())
+    return "; ".join(
+        f"{', '.join(name for name, at in of_set.items() if at == some)}: {', '.join(f'{c:g}' for c in some)}"
+        for some in costs
+    )

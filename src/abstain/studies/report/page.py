@@ -1,0 +1,90 @@
+"""The page: one file that needs nothing else."""
+
+import os
+import uuid
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+from ..claims import Verdict
+from . import claims, numbers
+from .facts import Facts
+from .figures import Picture, figure
+from .markup import table, text
+
+
+def write(
+    path: str | os.PathLike[str],
+    verdicts: Sequence[Verdict],
+    figures: Sequence[Picture],
+    studies: Sequence[numbers.Study],
+    facts: Facts,
+) -> Path:
+    """Write the report to ``path`` (the old one stays until the new is whole) and return the path."""
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    try:
+        temporary.write_text(page(verdicts, figures, studies, facts), encoding="utf-8")
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return target
+
+
+def page(
+    verdicts: Sequence[Verdict], figures: Sequence[Picture], studies: Sequence[numbers.Study], facts: Facts
+) -> str:
+    """The page as text: the claims, the figures, the numbers, how they were made."""
+    sections = [("claims", "Claims", f'<p class="tally">{claims.tally(verdicts)}</p>\n{claims.claims(verdicts)}')]
+    if figures:
+        drawn = sorted(figures, key=lambda picture: picture.number)
+        sections.append(("figures", "Figures", "\n".join(figure(picture) for picture in drawn)))
+    if facts.summary is not None and len(facts.summary):
+        titles = {study.name: study.title for study in studies}
+        sections.append(("numbers", "Final numbers", _NUMBERS + numbers.finals(facts.summary, titles)))
+    if facts.readings:
+        sections.append(("readings", "Other readings", _READINGS + claims.readings(facts.readings)))
+    if studies:
+        sections.append(("settings", "Settings", numbers.settings(studies)))
+    sections.append(("run", "This run", _run(facts)))
+    return Template(_file("page.html")).substitute(
+        style=_file("style.css"),
+        missing=_missing(facts.missing),
+        contents="\n".join(f'<a href="#{key}">{text(name)}</a>' for key, name, _ in sections),
+        sections="\n".join(
+            f'<section id="{k}">\n<h2>{text(name)}</h2>\n{body}\n</section>' for k, name, body in sections
+        ),
+    )
+
+
+_NUMBERS = (
+    "<p>Average regret R<sub>T</sub>/T: the mean over draws and expert sets, ± the standard deviation over expert "
+    "sets. In bold the least of a row; FS sees every label and does not compete.</p>\n"
+)
+_READINGS = (
+    "<p>Where the paper leaves room we chose one reading; these are others. A reading breaks a claim that fares worse "
+    "under it than under ours.</p>\n"
+)
+
+
+def _file(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _missing(sentences: Sequence[str]) -> str:
+    if not sentences:
+        return ""
+    return (
+        f'<div class="missing"><p>Missing here:</p><ul>{"".join(f"<li>{text(s)}</li>" for s in sentences)}</ul></div>'
+    )
+
+
+def _run(facts: Facts) -> str:
+    rows = [("command", facts.command), ("made", facts.made)]
+    if facts.seconds is not None:
+        minutes, seconds = divmod(round(facts.seconds), 60)
+        rows.append(("time taken", f"{minutes} min {seconds} s" if minutes else f"{facts.seconds:.1f} s"))
+    rows += facts.versions.items()
+    return table(("", ""), [[(text(name), text(value)) for name, value in rows if value]], "run")
