@@ -33,7 +33,7 @@ def _far(setting: Setting) -> Failure | None:
     if away <= CLOSE:
         return None
     regrets = ", ".join(f"{name} {setting.regret(name):.4f}" for name in ("UCB-GT", "FS", "UCB"))
-    return Failure(setting.dataset, setting.cost, f"{away:.0%} of the way from FS to UCB ({regrets})")
+    return Failure(setting.dataset, setting.cost, f"{away:.1%} of the way from FS to UCB ({regrets})")
 
 
 def close_to_fs(results: Results, studies: Sequence[str] = MAIN) -> Verdict:
@@ -58,7 +58,7 @@ def close_to_fs(results: Results, studies: Sequence[str] = MAIN) -> Verdict:
         numbers += "with one expert set there is no standard deviation to be within."
     else:
         verdict = ("fails", "holds in part", "holds")[on_most + on_some]
-        numbers += f"within FS's standard deviation on {len(inside)} sets ({len(within)} settings)."
+        numbers += f"within FS's standard deviation on {len(inside)} of the sets ({len(within)} of the settings)."
     return give(4, verdict, numbers, fails, [s.study for s in settings])
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ._summary import summary
+from ..results import summary
 
 if TYPE_CHECKING:
     import polars as pl

@@ -20,11 +20,11 @@ def table(verdicts: Sequence[Verdict]) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    result = Table(title="The paper's claims", box=box.SIMPLE_HEAD, show_lines=False, padding=(0, 1, 1, 0))
+    result = Table(title="The paper's claims", box=box.SIMPLE_HEAD, expand=True, padding=(0, 1, 1, 0))
     result.add_column("", justify="right", no_wrap=True)
-    result.add_column("claim", ratio=3)
+    result.add_column("claim", ratio=4)
     result.add_column("verdict", no_wrap=True)
-    result.add_column("numbers", ratio=4)
+    result.add_column("numbers", ratio=7)
     for verdict in verdicts:
         numbers = Text(verdict.numbers)
         for failure in verdict.fails_at[:SHOWN]:

@@ -1,40 +1,14 @@
 """The final numbers, and the settings of the studies."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from ..claims.settings import MAIN, PAPER, READINGS
+from ..study import Study
 from .markup import table, text
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-class Study(Protocol):
-    """What is shown of a study (`study.Study`)."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def figure(self) -> str: ...
-    @property
-    def settings(self) -> Sequence[tuple[str, float]]: ...
-    @property
-    def scale(self) -> str: ...
-    @property
-    def experts(self) -> Any: ...
-    @property
-    def learners(self) -> Sequence[Any]: ...
-    @property
-    def rounds(self) -> int: ...
-    @property
-    def draws(self) -> int: ...
-    @property
-    def expert_sets(self) -> int: ...
-    @property
-    def seed(self) -> int: ...
 
 
 def finals(summary: "pl.DataFrame", titles: Mapping[str, str]) -> str:

@@ -1,13 +1,14 @@
 """The page: one file that needs nothing else."""
 
 import os
-import uuid
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from string import Template
 
+from .. import outputs
 from ..claims import Verdict
+from ..study import Study
 from . import claims, numbers
 from .facts import Facts
 from .figures import Picture, figure
@@ -18,24 +19,14 @@ def write(
     path: str | os.PathLike[str],
     verdicts: Sequence[Verdict],
     figures: Sequence[Picture],
-    studies: Sequence[numbers.Study],
+    studies: Sequence[Study],
     facts: Facts,
 ) -> Path:
     """Write the report to ``path`` (the old one stays until the new is whole) and return the path."""
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    try:
-        temporary.write_text(page(verdicts, figures, studies, facts), encoding="utf-8")
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return target
+    return outputs.write(Path(path), page(verdicts, figures, studies, facts).encode())
 
 
-def page(
-    verdicts: Sequence[Verdict], figures: Sequence[Picture], studies: Sequence[numbers.Study], facts: Facts
-) -> str:
+def page(verdicts: Sequence[Verdict], figures: Sequence[Picture], studies: Sequence[Study], facts: Facts) -> str:
     """The page as text: the claims, the figures, the numbers, how they were made."""
     sections = [("claims", "Claims", f'<p class="tally">{claims.tally(verdicts)}</p>\n{claims.claims(verdicts)}')]
     if figures:
