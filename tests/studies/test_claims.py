@@ -227,7 +227,14 @@ def test_edges_fall():
     assert places(verdict(falling, rising)) == [("s1", 0.1)]
     assert verdict(rising).verdict == "fails"
     assert verdict([100] * 5).verdict == "fails"
+    assert "rise in 1 of 1" in verdict(rising).fails_at[0].note
+    assert "stay the same in 1 of 1" in verdict([100] * 5).fails_at[0].note
     assert "2,000 of 2,000 rounds" in verdict(falling).numbers
+    twice = [
+        rows(study, "eye", 0.1, "UCB-GT", 0.1, edges=falling) for study in ("main", "regret", "abstention", "small")
+    ]
+    assert "2 of 2 settings (2 runs)" in judged(15, pl.concat(twice)).numbers
+    assert judged(15, pl.concat(twice)).studies == ("regret", "small")
     one_of_many = pl.concat([rows("main", "eye", 0.1, "UCB-GT", 0.1, edges=falling, draw=k) for k in range(9)]
                             + [rows("main", "eye", 0.1, "UCB-GT", 0.1, edges=rising, draw=9)])  # fmt: skip
     assert judged(15, one_of_many).verdict == "fails"

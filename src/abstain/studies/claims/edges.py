@@ -98,13 +98,22 @@ def edges_fall(results: Results) -> Verdict:
     """
     inside, rounds = subset_inside()
     played = f"On ten small random problems G^SUB was inside UCB-GT's graph in {inside:,} of {rounds:,} rounds"
-    runs = [run for run in results.runs("UCB-GT") if not run.study.startswith(READINGS) and len(run.t) > 1]
+    places: dict[tuple[str, str, float], list[Run]] = {}
+    for run in results.runs("UCB-GT"):
+        if not run.study.startswith(READINGS) and len(run.t) > 1:
+            places.setdefault((run.study, run.dataset, run.cost), []).append(run)
+    for more in range(1, len(MAIN)):  # the same runs once more
+        for study, dataset, cost in list(places):
+            if study == MAIN[more] and any((first, dataset, cost) in places for first in MAIN[:more]):
+                del places[study, dataset, cost]
+    runs = [run for here in places.values() for run in here]
     if not runs:
         return not_judged(15, "main", f"{played}, but there are no runs to count edges in")
-    places: dict[tuple[str, float], list[Run]] = {}
-    for run in runs:
-        places.setdefault((run.dataset, run.cost), []).append(run)
-    fails = [Failure(*key, note) for key, here in sorted(places.items()) if (note := _not_falling(here))]
+    fails = [
+        Failure(dataset, cost, f"{note} ({study})")
+        for (study, dataset, cost), here in sorted(places.items())
+        if (note := _not_falling(here))
+    ]
     good = len(places) - len(fails)
     numbers = f"{played}; its edges fall in every run on {good} of {len(places)} settings ({len(runs):,} runs)."
     verdict = by_share(good, len(places)) if inside == rounds else "fails"

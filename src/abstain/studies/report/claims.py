@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ..claims import Reading, Verdict
 from ..claims.readings import CLAIMS
-from .markup import shape, table, text, verdict
+from .markup import prose, shape, table, text, verdict
 
 
 def tally(verdicts: Sequence[Verdict]) -> str:
@@ -16,7 +16,7 @@ def tally(verdicts: Sequence[Verdict]) -> str:
 
 def claims(verdicts: Sequence[Verdict]) -> str:
     """A row a claim; the settings in which it fails fold away."""
-    rows = [(text(v.number), text(v.claim), verdict(v.verdict), text(v.numbers) + _where(v)) for v in verdicts]
+    rows = [(text(v.number), text(v.claim), verdict(v.verdict), prose(v.numbers) + _where(v)) for v in verdicts]
     return table(("", "Claim", "Verdict", "Numbers"), [rows], "claims")
 
 
@@ -34,7 +34,7 @@ def readings(found: Sequence[Reading]) -> str:
     for reading in found:
         words = {v.number: v.verdict for v in reading.verdicts}
         places = "".join(
-            f"<li>Claim {v.number}, {text(v.verdict)}: {text(v.numbers)}</li>"
+            f"<li>Claim {v.number}, {text(v.verdict)}: {prose(v.numbers)}</li>"
             for v in reading.verdicts
             if v.number in reading.breaks
         )

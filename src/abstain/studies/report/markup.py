@@ -1,5 +1,6 @@
 """Pieces of HTML. Everything that comes from outside goes through `text`."""
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -16,6 +17,11 @@ _SHAPES = {
 def text(value: object) -> str:
     """``value`` as text that cannot be taken for markup."""
     return escape(str(value), quote=True)
+
+
+def prose(value: object) -> str:
+    """A sentence as text, what it has between backquotes as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", text(value))
 
 
 def verdict(word: str, label: str | None = None) -> str:

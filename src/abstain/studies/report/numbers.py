@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def finals(summary: "pl.DataFrame", titles: Mapping[str, str]) -> str:
     """R_T / T of every learner in every setting, a table a study; studies that share their runs are shown once."""
-    names = summary["study"].unique().sort().to_list()
+    names = sorted(summary["study"].unique(), key=lambda name: ([*titles, name].index(name), name))
     shared = [name for name in MAIN if name in names]
     shown = shared[:1] + [name for name in names if name not in MAIN and not name.startswith(READINGS)]
     parts = []

@@ -12,7 +12,7 @@ from ..study import Study
 from . import claims, numbers
 from .facts import Facts
 from .figures import Picture, figure
-from .markup import table, text
+from .markup import prose, table, text
 
 
 def write(
@@ -68,7 +68,7 @@ def _missing(sentences: Sequence[str]) -> str:
     if not sentences:
         return ""
     return (
-        f'<div class="missing"><p>Missing here:</p><ul>{"".join(f"<li>{text(s)}</li>" for s in sentences)}</ul></div>'
+        f'<div class="missing"><p>Missing here:</p><ul>{"".join(f"<li>{prose(s)}</li>" for s in sentences)}</ul></div>'
     )
 
 
