@@ -107,7 +107,8 @@ def test_all_is_there(drawn, tmp_path):
         assert all(str(failure) in seen for failure in verdict.fails_at)
     assert sum(len(verdict.fails_at) for verdict in verdicts) > 3
     order = [
-        seen.index(word) for word in ("Claims", "Figure 2.", "Figure 7.", "Final numbers", "Balls", "12,345", "1.2.3")
+        seen.index(word)
+        for word in ("Claims", "Figure 2.", "Figure 7.", "Average regret R", "Balls", "12,345", "1.2.3")
     ]
     assert order == sorted(order)
     for word in (
