@@ -485,3 +485,8 @@ def test_importing_the_ledger_loads_nothing_heavy():
         "assert not {'polars', 'rich', 'matplotlib'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_every_claim_has_its_rule():
+    assert sorted(claims.RULES) == list(range(1, 19))
+    assert all(f"{closeness.CLOSE:g}" in claims.RULES[number] for number in (4, 17))

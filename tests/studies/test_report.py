@@ -103,6 +103,7 @@ def test_all_is_there(drawn, tmp_path):
     seen = " ".join("".join(read(page).words).split())
     for verdict in verdicts:
         assert verdict.claim in seen
+        assert claims.RULES[verdict.number] in seen
         assert verdict.numbers.replace("`", "") in seen
         assert all(str(failure) in seen for failure in verdict.fails_at)
     assert sum(len(verdict.fails_at) for verdict in verdicts) > 3
@@ -185,6 +186,17 @@ def test_least_regret_is_bold_but_not_of_fs():
     assert re.findall("<strong>(.*?)</strong>", table) == ["0.0200"]
     heads = re.findall('<th scope="col">(.*?)</th>', table)
     assert heads[heads.index("Set, cost") :][:5] == ["Set, cost", "UCB", "UCB-NT", "UCB-GT", "FS"]
+
+
+def test_a_deviation_needs_several_expert_sets():
+    pages = [
+        report.page([], [], [], report.Facts(summary=summary(setting("regret", "eye", 0.1, spread=spread)), **FACTS))
+        for spread in (0.0, 0.003)
+    ]
+    assert '<span class="sd">' not in pages[0]
+    assert pages[1].count('<span class="sd"> ± 0.0042</span>') == 4
+    loss = setting("regret", "eye", 0.1, {"UCB": -0.00001})
+    assert "-0.0000" not in report.page([], [], [], report.Facts(summary=summary(loss), **FACTS))
 
 
 def test_the_same_page_again(drawn):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ..claims import Reading, Verdict
+from ..claims import RULES, Reading, Verdict
 from ..claims.readings import CLAIMS
 from .markup import prose, shape, table, text, verdict
 
@@ -21,11 +21,12 @@ def claims(verdicts: Sequence[Verdict]) -> str:
 
 
 def _where(verdict: Verdict) -> str:
-    used = f'<p class="small">From: {text(", ".join(verdict.studies))}</p>' if verdict.studies else ""
+    used = f" From the results of {text(', '.join(verdict.studies))}." if verdict.studies else ""
+    rule = f"<details><summary>How it is judged</summary><p>{text(RULES[verdict.number])}{used}</p></details>"
     if not verdict.fails_at:
-        return used
+        return rule
     places = "".join(f"<li>{text(failure)}</li>" for failure in verdict.fails_at)
-    return f"<details><summary>Where it fails ({len(verdict.fails_at)})</summary><ul>{places}</ul></details>{used}"
+    return f"<details><summary>Where it fails ({len(verdict.fails_at)})</summary><ul>{places}</ul></details>{rule}"
 
 
 def readings(found: Sequence[Reading]) -> str:

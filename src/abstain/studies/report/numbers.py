@@ -29,13 +29,13 @@ def _study(summary: "pl.DataFrame", name: str) -> str:
     rows = summary.filter(pl.col("study") == name)
     rows = rows.filter(pl.col("t") == pl.col("t").max().over("dataset", "cost"))
     learners = sorted(rows["learner"].unique(), key=lambda label: (_place(label), label))
-    bodies = []
+    several, bodies = bool((rows["regret_sd"] > 0).any()), []
     for _, of_set in rows.sort("dataset", "cost").partition_by("dataset", as_dict=True, maintain_order=True).items():
         lines = []
         for (dataset, cost), here in of_set.partition_by("dataset", "cost", as_dict=True, maintain_order=True).items():
             values = {row["learner"]: (row["regret"], row["regret_sd"]) for row in here.iter_rows(named=True)}
             least = min((mean for label, (mean, _) in values.items() if label != "FS"), default=None)
-            cells = (_cell(values.get(label), least, label) for label in learners)
+            cells = (_cell(values.get(label), least, label, several) for label in learners)
             lines.append((f"{text(dataset)}, {cost:g}", *cells))
         bodies.append(lines)
     return table(("Set, cost", *learners), bodies, "numbers")
@@ -47,13 +47,14 @@ def _place(label: str) -> int:
     return len(PAPER) + 1 if label == "FS" else PAPER.index(first[0]) if first else len(PAPER)
 
 
-def _cell(value: tuple[float, float] | None, least: float | None, label: str) -> str:
+def _cell(value: tuple[float, float] | None, least: float | None, label: str, several: bool) -> str:
+    """Mean and, with several expert sets, deviation; the least mean is bold."""
     if value is None:
         return ""
     mean, deviation = value
-    shown = f"{mean:.4f}"
+    shown = f"{round(mean, 4) + 0.0:.4f}"  # no -0.0000
     shown = f"<strong>{shown}</strong>" if mean == least and label != "FS" else shown
-    return f'{shown}<span class="sd"> ± {deviation:.4f}</span>'
+    return f'{shown}<span class="sd"> ± {deviation:.4f}</span>' if several else shown
 
 
 def settings(studies: Sequence[Study]) -> str:

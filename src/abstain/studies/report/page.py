@@ -12,7 +12,7 @@ from ..study import Study
 from . import claims, numbers
 from .facts import Facts
 from .figures import Picture, figure
-from .markup import prose, table, text
+from .markup import prose, table, text, verdict
 
 
 def write(
@@ -56,7 +56,8 @@ _NUMBERS = (
 )
 _READINGS = (
     "<p>Where the paper leaves room we chose one reading; these are others. A reading breaks a claim that fares worse "
-    "under it than under ours.</p>\n"
+    "under it than under ours. "
+    f"{' '.join(verdict(word) for word in ('holds', 'holds in part', 'fails'))}</p>\n"
 )
 
 
