@@ -9,8 +9,8 @@ _THREE = f"Each of the three comparisons in each setting is one check; less as i
 _CLOSE = f"(UCB-GT - FS) / (UCB - FS) at T is at most {closeness.CLOSE:g}"
 _LINEAR = (
     f"A run is linear if over its second half it pays at least {bias.LINEAR:.0%} of the gap in every round on average. "
-    f"It holds if at least {bias.OFTEN:.0%} of the runs on the own graph are, and at most {bias.SELDOM:.0%} of those of "
-    "UCB-NT on the subset graph and of UCB-GT; in part if more than of these."
+    f"It holds if at least {bias.OFTEN:.0%} of the runs on the own graph are, and at most {bias.SELDOM:.0%} of "
+    "those of UCB-NT on the subset graph and of UCB-GT; in part if merely more than of these."
 )
 
 RULES = {
@@ -23,8 +23,8 @@ RULES = {
     f"{edges.TIMES} times UCB-NT's; UCB-NT within a factor of {edges.ORDER:g} of {edges.UCB_NT:,}; FS K^2, about "
     f"{edges.FULL} million. {_ALL}",
     6: f"A check is a set and one of the paper's four learners: the fraction at T falls from each cost to the next; "
-    f"large is at least {abstention.LARGE:g}, small at most {abstention.SMALL:g}. It holds if all checks do, in part if at "
-    f"least {PART:.0%}.",
+    f"large is at least {abstention.LARGE:g}, small at most {abstention.SMALL:g}. It holds if all checks do, in part "
+    f"if at least {PART:.0%}.",
     7: _THREE,
     8: _THREE,
     9: _THREE,
