@@ -13,7 +13,7 @@ $(VENV)/ready: pyproject.toml
 	touch $@
 
 demo: $(VENV)/ready
-	$(BIN)/abstain demo --out out
+	$(BIN)/abstain reproduce main --quick --out out
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 -m "not long"

@@ -29,6 +29,7 @@ PARTS = {"simulate": "playing", "tell": "advice, worked out once a draw", "_coun
 def study() -> Study:
     """The paper's four learners on all its sets that are here, at three costs; one of the five expert sets."""
     whole = paper()["regret"]
+    assert isinstance(whole, Study)
     here = tuple(name for name in whole.sets if ab.datasets.info(name).found is not None)
     learners = tuple(learner for learner in whole.learners if learner.label in FOUR)
     return replace(whole, sets=here, settings=(), learners=learners, expert_sets=1)

@@ -4,55 +4,37 @@ import os
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import abstain as ab
-from abstain import demonstration
 from abstain.cli import app
 
 
-def test_demo(tmp_path):
-    result = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "new"), "--rounds", "500"])
+def test_reproduce_without_data(tmp_path, monkeypatch):
+    """What `make demo` runs on a machine without files: other sets instead, the numbers, the claims, the report."""
+    monkeypatch.delenv("ABSTAIN_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "120")
+    out = tmp_path / "new"
+    result = CliRunner().invoke(app, ["reproduce", "main", "--quick", "--out", str(out), "--jobs", "1"])
     assert result.exit_code == 0, result.output
-    for word in (
-        "UCB-NT",
-        "UCB-GT",
-        "EXP3-ABS",
-        "FS",
-        "regret",
-        "abstained",
-        "edges",
-        "4,000,000",
-        "compiled",
-        "demo.png",
-    ):
+    for word in ("instead", "breast-cancer", "EXP3-ABS", "FS", "claims", "holds", "not judged", "report.html"):
         assert word in result.output
-    assert (tmp_path / "new" / "demo.png").read_bytes().startswith(b"\x89PNG")
+    page = (out / "report.html").read_text()
+    assert "played on synthetic, breast-cancer, digits instead" in page
+    assert (out / "figures" / "figure-05-main.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_demo_says_what_is_wrong(tmp_path):
+def test_reproduce_says_what_is_wrong(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
-    result = CliRunner().invoke(app, ["demo", "--out", str(file)])
+    result = CliRunner().invoke(app, ["reproduce", "main", "--quick", "--out", str(file)])
     assert result.exit_code == 1
-    assert "expected a folder" in result.output
-    assert CliRunner().invoke(app, ["demo", "--cost", "2"]).exit_code == 2
-
-
-def test_what_the_figure_shows():
-    X, y = ab.datasets.load("synthetic", n=100, seed=0)
-    experts = ab.experts.hyperplanes(2, 3, 4, seed=0)
-    trace = ab.simulate(ab.UCBGT(experts, cost=0.2), X, y, checkpoints=[1, 10, 100])
-    best = ab.best_in_hindsight(experts, X, y, cost=0.2)
-    curve = demonstration.curve(trace, best)
-    np.testing.assert_allclose(curve.regret, trace.regret(best)[[0, 9, 99]] / [1, 10, 100])
-    np.testing.assert_allclose(curve.abstained[-1], trace.abstained.mean())
-    np.testing.assert_array_equal(curve.edges, trace.edges)
-    figure = demonstration.draw({"UCB-GT": curve}, trace.checkpoints)
-    assert [panel.get_xscale() for panel in figure.axes] == ["log"] * 3
-    assert all(panel.get_xlabel() and panel.get_title() for panel in figure.axes)
+    assert "cannot be written" in result.output
+    result = CliRunner().invoke(app, ["reproduce", "nothing", "--out", str(tmp_path)])
+    assert result.exit_code == 1
+    assert "expected one of main, regret" in result.output
 
 
 IMPORT = """

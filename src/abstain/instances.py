@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from . import losses
 from .errors import InputError
 from .experts import ExpertSet, from_columns
+from .tables import as_count
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -129,3 +130,39 @@ def rotating(cost: float = 0.2) -> Stream:
         return _ERRS[(np.arange(10) + phase) % 10], _ABSTAINS[(np.arange(5) + phase) % 5]
 
     return Stream(from_columns(10, 5), cost, losses.ZeroOne(), rates)
+
+
+@dataclass(frozen=True)
+class Lipschitz:
+    """Inputs in [-1, 1]^d whose label leans to one side by a Lipschitz function of them; see `lipschitz`."""
+
+    dim: int
+    cost: float
+
+    def lean(self, X: Floats) -> Floats:
+        """The difference of the probabilities of +1 and -1 (n,)."""
+        return np.asarray(np.sin(3.0 * X).mean(axis=1))
+
+    def expected(self, X: Floats) -> Floats:
+        """The expected loss of predicting +1, predicting -1 and abstaining on each input (3, n)."""
+        lean = self.lean(X)
+        return np.stack([(1.0 - lean) / 2.0, (1.0 + lean) / 2.0, np.full(len(X), self.cost)])
+
+    def draw(self, n: int, seed: int | np.random.SeedSequence | None = None) -> tuple[Floats, Floats]:
+        """Independent rounds: X (n, d) uniform, y (n,)."""
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(-1.0, 1.0, (n, self.dim))
+        return X, np.where(rng.random(n) < (1.0 + self.lean(X)) / 2.0, 1.0, -1.0)
+
+
+def lipschitz(dim: int, cost: float = 0.3) -> Lipschitz:
+    """A problem for ContEXP3-ABS: ``P[y = 1 | x] = (1 + mean_k sin(3 x_k)) / 2``, x uniform in [-1, 1]^d.
+
+    >>> problem = lipschitz(2)
+    >>> X, y = problem.draw(4, seed=0)
+    >>> problem.expected(X).shape
+    (3, 4)
+    """
+    if not 0.0 <= cost <= 1.0:
+        raise InputError(f"cost: expected a number in [0, 1], got {cost}")
+    return Lipschitz(as_count(dim, "dim"), float(cost))

@@ -8,20 +8,13 @@ import abstain as ab
 COST = 0.3
 
 
-def lipschitz(d, n, seed):
-    """Inputs, labels, and the expected loss of predicting +1, predicting -1 and abstaining on each input (3, n)."""
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-1, 1, (n, d))
-    lean = np.sin(3 * X).mean(axis=1)
-    y = np.where(rng.random(n) < (1 + lean) / 2, 1, -1)
-    return X, y, np.stack([(1 - lean) / 2, (1 + lean) / 2, np.full(n, COST)])
-
-
 def regret(d, n, seed, **options):
     """Expected regret against the best action on every input: more than against any pair of Lipschitz functions."""
-    X, y, expected = lipschitz(d, n, seed)
+    problem = ab.instances.lipschitz(d, COST)
+    X, y = problem.draw(n, seed)
     learner = ab.ContExp3Abs(d, cost=COST, horizon=n, seed=seed, **options)
     trace = ab.simulate(learner, X, y)
+    expected = problem.expected(X)
     return float((expected[trace.expert, np.arange(n)] - expected.min(axis=0)).sum())
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .. import __version__
+from .growth import Growth
 from .streams import UNSCALED
 from .study import ExpertsSpec, Keyed, LearnerSpec, Study
 
@@ -66,7 +67,7 @@ class Comparator(Keyed):
         return self.stage.weight * 0.1 * self.draws
 
 
-Part: TypeAlias = Cell | Comparator
+Part: TypeAlias = Cell | Comparator | Growth
 
 
 def stages(study: Study) -> list[tuple[float, Stage]]:
@@ -92,14 +93,19 @@ def comparators(study: Study) -> list[Comparator]:
 def batches(parts: Iterable[Part]) -> list[list[Part]]:
     """What should run together: the cells of a draw, at all costs; then the comparators of these draws.
 
-    Equal parts are run once. Batches on the same stage come one after the other: a worker keeps what it has loaded.
+    Runs of `growth` are batches of their own, the longest first. Equal parts are run once. Batches on the same stage
+    come one after the other: a worker keeps what it has loaded.
     """
     found: dict[str, dict[int | None, dict[str, Part]]] = {}
+    alone: dict[str, Part] = {}
     for part in parts:
+        if isinstance(part, Growth):
+            alone[part.key] = part
+            continue
         draw = part.draw if isinstance(part, Cell) else None
         found.setdefault(part.stage.key, {}).setdefault(draw, {})[part.key] = part
     ordered = []
     for of_stage in found.values():
         last = of_stage.pop(None, {})
         ordered += [list(batch.values()) for batch in (*of_stage.values(), last) if batch]
-    return ordered
+    return ordered + [[part] for part in sorted(alone.values(), key=lambda part: -part.weight)]

@@ -18,7 +18,7 @@ from ..experts import ExpertSet
 from ..kernels import passes
 from ..losses import get as loss_named
 from ..simulate import blocks, simulate
-from . import seeds, streams
+from . import growth, seeds, streams
 from .cells import Cell, Comparator, Part, Stage
 from .study import shown_rounds
 from .told import Table, tell
@@ -35,6 +35,10 @@ KEPT_BYTES = 1 << 27
 
 class MissingDataError(Exception):
     """A data set that is not here."""
+
+    def __init__(self, dataset: str, why: str) -> None:
+        super().__init__(why)
+        self.dataset = dataset
 
 
 class _Kept(threading.local):
@@ -55,9 +59,12 @@ def run_batch(batch: Sequence[Part], data: str | None) -> list[Record]:
     for part in batch:
         record: Record = {"key": part.key, "what": str(part)}
         try:
-            record |= _compare(part, data) if isinstance(part, Comparator) else _play(part, data)
+            if isinstance(part, growth.Growth):
+                record |= growth.play(part)
+            else:
+                record |= _compare(part, data) if isinstance(part, Comparator) else _play(part, data)
         except MissingDataError as error:
-            record |= {"missing": part.stage.dataset, "why": str(error)}
+            record |= {"missing": error.dataset, "why": str(error)}
         except Exception as error:  # whatever it is, the other cells go on
             record |= {"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
         records.append(record)
@@ -161,7 +168,7 @@ def _rows(stage: Stage, seed: np.random.SeedSequence, data: str | None) -> tuple
         return datasets.load(stage.dataset, scale=scale, data=data, n=stage.rounds, seed=seed)
     except FileError as error:
         if datasets.info(stage.dataset, data=data).found is None:
-            raise MissingDataError(str(error)) from None
+            raise MissingDataError(stage.dataset, str(error)) from None
         raise
 
 

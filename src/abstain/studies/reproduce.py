@@ -1,16 +1,27 @@
 """`abstain reproduce`: run studies, then show what came out."""
 
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import claims, figures, report
+from .results import summary
 from .runner import FAILURES, Session, run
-from .spec import Study, paper, read, select
+from .spec import AnyStudy, Study, paper, read, select
+from .streams import INSTANCES
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.console import Console
+    from rich.table import Table
+
+SHOWN = 12
+"""Settings whose numbers are printed."""
 
 
-def find(name: str) -> list[Study]:
+def find(name: str) -> list[AnyStudy]:
     """The studies of a name of the paper's, or those of a TOML file."""
     if name.endswith(".toml"):
         return list(read(name).values())
@@ -21,17 +32,88 @@ def reproduce(
     name: str, out: Path, *, quick: bool, data: Path | None, jobs: int | None, dask: str | None, console: "Console"
 ) -> bool:
     """Run and report; whether nothing failed."""
-    studies = [study.quick() if quick else study for study in find(name)]
+    start = time.perf_counter()
+    wanted = [study.quick() if quick else study for study in find(name)]
+    studies = [study.here(data) if isinstance(study, Study) else study for study in wanted]
+    notes = [_played_instead(*pair) for pair in zip(wanted, studies, strict=True) if pair[0] != pair[1]]
+    for note in notes:
+        _say(console, "yellow", "missing", note)
     console.print("At their first use the kernels are compiled, which takes a while.", highlight=False)
     session = run(studies, out, data=data, jobs=jobs, dask=dask, console=console)
-    finish(session, out, console)
+    with console.status("Drawing the figures, judging the claims ..."):
+        drawn = figures.draw_all(session.curves, out / "figures")
+        verdicts = claims.judge(session.curves, {"n_experts": _n_experts(studies), "growth": session.grown})
+        readings = claims.breaks(session.curves, verdicts, {study.name: study.title for study in studies})
+    table = summary(session.curves)
+    facts = report.Facts(
+        command=f"abstain reproduce {name}{' --quick' if quick else ''}",
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        seconds=time.perf_counter() - start,
+        summary=table,
+        readings=readings,
+        missing=[*notes, *_missing(session), *_not_drawn(drawn)],
+    )
+    page = report.write(out / "report.html", verdicts, drawn, studies, facts)
+    if len(session.curves) > 0:
+        console.print(_finals(table))
+    console.print(claims.table(verdicts))
+    if readings:
+        console.print(claims.readings_table(readings))
+    show_outcome(session, console)
+    console.print(f"Results: {session.path}", highlight=False, soft_wrap=True)
+    console.print(f"Report:  {page}", highlight=False, soft_wrap=True)
     return not session.failures
 
 
-def finish(session: Session, out: Path, console: "Console") -> None:
-    """Figures, claims, report. The one place where what was run becomes what is shown."""
-    show_outcome(session, console)
-    console.print(f"Results: {session.path}", highlight=False, soft_wrap=True)
+def _finals(table: "pl.DataFrame") -> "Table":
+    """R_T / T of every learner in the first settings; the report has all."""
+    import polars as pl
+    from rich.table import Table
+
+    last = table.filter(pl.col("t") == pl.col("t").max().over("study", "dataset", "cost"))
+    learners = last["learner"].unique(maintain_order=True).to_list()
+    result = Table("set, cost", title="Average regret at the end, R_T / T")
+    for learner in learners:
+        result.add_column(learner, justify="right")
+    settings = last.partition_by("study", "dataset", "cost", as_dict=True, maintain_order=True)
+    for (_, dataset, cost), rows in list(settings.items())[:SHOWN]:
+        regret = dict(zip(rows["learner"], rows["regret"], strict=True))
+        values = (f"{regret[name]:.4f}" if name in regret else "" for name in learners)
+        result.add_row(f"{dataset}, {cost:g}", *values)
+    if len(settings) > SHOWN:
+        result.caption = f"and {len(settings) - SHOWN} more settings in the report"
+    return result
+
+
+def _played_instead(wanted: AnyStudy, played: AnyStudy) -> str:
+    assert isinstance(wanted, Study)
+    assert isinstance(played, Study)
+    return (
+        f"{' and '.join(wanted.sets)} are not here, so {wanted.name} is played on {', '.join(played.sets)} instead; "
+        f"to get them: abstain datasets get {' '.join(wanted.sets)}"
+    )
+
+
+def _n_experts(studies: Sequence[AnyStudy]) -> dict[str, int]:
+    """K for each set of the studies behind claim 13."""
+    return {
+        dataset: (INSTANCES[dataset](cost).experts if dataset in INSTANCES else study.experts.make(2, None)).n_experts
+        for study in studies
+        if isinstance(study, Study) and study.name.startswith("adversarial")
+        for dataset, cost in study.settings
+    }
+
+
+def _missing(session: Session) -> list[str]:
+    """What could not be run, a sentence each."""
+    failed = f"{len(session.failures):,} cells failed; {FAILURES} says why." if session.failures else ""
+    sets = f"Data sets that are not here: {', '.join(sorted(session.missing))}." if session.missing else ""
+    return [sentence for sentence in (sets, failed) if sentence]
+
+
+def _not_drawn(drawn: Sequence[figures.Drawn]) -> list[str]:
+    left = sorted(set(figures.FIGURES) - {figure.number for figure in drawn})
+    return [f"Figures without results in this run: {', '.join(map(str, left))}."] if left else []
 
 
 def show_outcome(session: Session, console: "Console") -> None:

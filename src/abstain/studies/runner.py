@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 from ..datasets.folders import as_folder
 from ..errors import InputError
-from . import outputs
+from . import growth, outputs
 from .cells import Part, batches, cells, comparators
 from .log import Log
 from .play import Record
 from .results import collect
+from .spec import AnyStudy
 from .study import Study
 from .workers import run_all
 
@@ -32,7 +33,7 @@ FAILURES = "failures.txt"
 class Session:
     """What a run did."""
 
-    studies: tuple[Study, ...]
+    studies: tuple[AnyStudy, ...]
     curves: "pl.DataFrame"
     path: Path
     """Where the curves are."""
@@ -45,10 +46,12 @@ class Session:
     failures: list[Record] = field(default_factory=list)
     """The parts that failed: ``what``, ``failed`` (why), ``traceback``. They are tried again by the next run."""
     seconds: float = 0.0
+    grown: list[growth.Row] = field(default_factory=list)
+    """Runs of ContEXP3-ABS."""
 
 
 def run(
-    studies: Sequence[Study],
+    studies: Sequence[AnyStudy],
     out: Path,
     *,
     data: Path | None = None,
@@ -70,8 +73,7 @@ def run(
     folder = None if data is None else str(Path(data).absolute())
     parts: dict[str, Part] = {}
     for study in studies:
-        wanted: list[Part] = [*cells(study), *comparators(study)]
-        parts |= {part.key: part for part in wanted}
+        parts |= {part.key: part for part in _parts(study)}
     session = Session(tuple(studies), None, Path(out) / RESULTS)  # type: ignore[arg-type]
     with Log(Path(out)) as log:
         todo = {key: part for key, part in parts.items() if key not in log.records}
@@ -83,13 +85,21 @@ def run(
                 for record in records:
                     _take(record, log, session)
                     advance(todo[record["key"]])
-        session.curves = collect(studies, log.records)
+        session.curves = collect([study for study in studies if isinstance(study, Study)], log.records)
+        session.grown = growth.collect(studies, log.records)
         stream = io.BytesIO()
         session.curves.write_parquet(stream)
         outputs.write(session.path, stream.getvalue())
         _write_failures(session)
     session.seconds = time.perf_counter() - start
     return session
+
+
+def _parts(study: AnyStudy) -> list[Part]:
+    """All that a study needs."""
+    if isinstance(study, growth.GrowthStudy):
+        return [*growth.parts(study)]
+    return [*cells(study), *comparators(study)]
 
 
 def _n_cores() -> int:

@@ -5,22 +5,25 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..errors import FileError, InputError
+from .growth import GrowthStudy
 from .study import ExpertsSpec, LearnerSpec, Study
 
-__all__ = ["ExpertsSpec", "LearnerSpec", "Study", "paper", "read", "select"]
+__all__ = ["AnyStudy", "ExpertsSpec", "GrowthStudy", "LearnerSpec", "Study", "paper", "read", "select"]
 
+AnyStudy: TypeAlias = Study | GrowthStudy
 _FIELDS = tuple(name for name in Study.__dataclass_fields__ if name != "name")
+_GROWTH_FIELDS = tuple(name for name in GrowthStudy.__dataclass_fields__ if name != "name")
 
 
-def paper() -> dict[str, Study]:
+def paper() -> dict[str, AnyStudy]:
     """The paper's studies by name."""
     return _studies(_paper_tables(), {}, {})
 
 
-def read(path: str | os.PathLike[str]) -> dict[str, Study]:
+def read(path: str | os.PathLike[str]) -> dict[str, AnyStudy]:
     """The studies of a TOML file; what it leaves out, and learners it does not define, are the paper's.
 
     The least such file::
@@ -42,7 +45,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Study]:
         raise InputError(f"{path}: {error}") from None
 
 
-def select(studies: Mapping[str, Study], name: str) -> list[Study]:
+def select(studies: Mapping[str, AnyStudy], name: str) -> list[AnyStudy]:
     """The study of that name and those whose name goes on after it (``readings-...``); "all" but the readings."""
     if name == "all":
         return [study for key, study in studies.items() if not key.startswith("readings-")]
@@ -57,7 +60,7 @@ def _paper_tables() -> dict[str, Any]:
     return tomllib.loads(resources.files(__package__).joinpath("paper.toml").read_text(encoding="utf-8"))
 
 
-def _studies(tables: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Study]:
+def _studies(tables: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, AnyStudy]:
     for key, value in tables.items():
         if key not in ("defaults", "learners", "studies") or not isinstance(value, dict):
             raise InputError(f"expected the tables defaults, learners and studies, got {key}")
@@ -69,9 +72,11 @@ def _studies(tables: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapp
     return studies
 
 
-def _study(name: str, table: Any, defaults: Mapping[str, Any], known: Mapping[str, Any]) -> Study:
+def _study(name: str, table: Any, defaults: Mapping[str, Any], known: Mapping[str, Any]) -> AnyStudy:
     if not isinstance(table, dict):
         raise InputError(f"studies: expected a table [studies.{name}], got {table!r}")
+    if table.get("kind") == "growth":
+        return _growth(name, table, defaults)
     values: dict[str, Any] = {**defaults, **table}
     for key in values:
         if key not in _FIELDS:
@@ -86,6 +91,15 @@ def _study(name: str, table: Any, defaults: Mapping[str, Any], known: Mapping[st
     except InputError as error:
         raise InputError(f"study {name}: {error}") from None
     return Study(name=name, **values)
+
+
+def _growth(name: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> GrowthStudy:
+    values = {"seed": defaults.get("seed", 0), **table}
+    del values["kind"]
+    for key in values:
+        if key not in _GROWTH_FIELDS:
+            raise InputError(f"study {name}: expected some of {', '.join(_GROWTH_FIELDS)}, got {key}")
+    return GrowthStudy(name=name, **values)
 
 
 def _experts(table: Any) -> ExpertsSpec:

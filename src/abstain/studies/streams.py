@@ -3,11 +3,13 @@
 from collections.abc import Callable
 
 from .. import datasets
-from ..instances import Instance, bias_problem, proposition_1
+from ..instances import Instance, Stream, bias_problem, proposition_1, rotating, switching
 
-INSTANCES: dict[str, Callable[[float], Instance]] = {
+INSTANCES: dict[str, Callable[[float], Instance | Stream]] = {
     "bias-problem": lambda cost: bias_problem(cost=cost),
     "proposition-1": lambda cost: proposition_1(cost=cost),
+    "switching": switching,
+    "rotating": rotating,
 }
 """Problems by their cost: anything with ``experts``, ``loss`` and ``draw(n, seed)``."""
 UNSCALED = ("synthetic", *INSTANCES)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import experts, learners
+from .. import datasets, experts, learners
 from ..errors import AbstainError, InputError
 from ..experts import ExpertSet
 from ..learners import Learner
@@ -28,12 +28,15 @@ QUICK_ROUNDS, QUICK_DRAWS = 2_000, 2
 
 
 def learner_kinds() -> dict[str, type[Learner]]:
-    """The library's learners by the names of their classes."""
+    """The library's learners by the names of their classes; ContEXP3-ABS has no experts (see `growth`)."""
     kinds = {name: getattr(learners, name) for name in learners.__all__}
     return {
         name: kind
         for name, kind in kinds.items()
-        if isinstance(kind, type) and issubclass(kind, Learner) and not inspect.isabstract(kind)
+        if isinstance(kind, type)
+        and issubclass(kind, Learner)
+        and not inspect.isabstract(kind)
+        and kind is not learners.ContExp3Abs
     }
 
 
@@ -132,6 +135,8 @@ class Study:
     sets: tuple[str, ...] = ()
     costs: tuple[float, ...] = ()
     settings: tuple[Setting, ...] = ()
+    instead: tuple[Setting, ...] = ()
+    """What is played where none of the sets is here."""
     scale: str = "maxabs"
     experts: ExpertsSpec = field(default_factory=ExpertsSpec)
     learners: tuple[LearnerSpec, ...] = ()
@@ -158,8 +163,8 @@ class Study:
         if as_seed(self.seed) is None or not isinstance(self.seed, (int, np.integer)):
             raise InputError(f"seed: expected a whole number that is not negative, got {self.seed!r}")
         _one_of(self.scale, SCALES, "scale")
-        settings = self._pairs()
-        for dataset, cost in settings:
+        settings, instead = self._pairs(), _as_pairs(self.instead, "instead")
+        for dataset, cost in (*settings, *instead):
             _one_of(dataset, streams.names(), "set")
             if (dataset in streams.INSTANCES) != (self.experts.kind == "instance"):
                 raise InputError(f"experts: {dataset} needs experts of kind {_kind_for(dataset)}")
@@ -171,17 +176,16 @@ class Study:
         settings = tuple(dict.fromkeys((dataset, float(cost)) for dataset, cost in settings))
         object.__setattr__(self, "learners", tuple(self.learners))
         object.__setattr__(self, "settings", settings)
+        object.__setattr__(self, "instead", instead)
         object.__setattr__(self, "sets", tuple(dict.fromkeys(dataset for dataset, _ in settings)))
         object.__setattr__(self, "costs", tuple(dict.fromkeys(cost for _, cost in settings)))
 
     def _pairs(self) -> tuple[Setting, ...]:
-        for name in ("sets", "costs", "settings", "learners"):
+        for name in ("sets", "costs", "settings", "instead", "learners"):
             if not isinstance(getattr(self, name), (tuple, list)):
                 raise InputError(f"{name}: expected a list, got {getattr(self, name)!r}")
         if self.settings:
-            if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in self.settings):
-                raise InputError(f"settings: expected pairs of a set and a cost, got {self.settings!r}")
-            return tuple((dataset, cost) for dataset, cost in self.settings)
+            return _as_pairs(self.settings, "settings")
         if not self.sets or not self.costs:
             raise InputError("expected sets and costs, or settings, got neither")
         return tuple((dataset, cost) for dataset in self.sets for cost in self.costs)
@@ -191,6 +195,19 @@ class Study:
         return replace(
             self, rounds=min(self.rounds, QUICK_ROUNDS), draws=min(self.draws, QUICK_DRAWS), expert_sets=1
         )  # fmt: skip
+
+    def here(self, data: Any) -> "Study":
+        """The study itself; if none of its sets is here and it says so, the same on others."""
+        files = {dataset for dataset, _ in self.settings if dataset in datasets.names}
+        if not self.instead or not files or any(datasets.info(name, data=data).found is not None for name in files):
+            return self
+        return replace(self, sets=(), costs=(), settings=self.instead)
+
+
+def _as_pairs(pairs: Any, name: str) -> tuple[Setting, ...]:
+    if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
+        raise InputError(f"{name}: expected pairs of a set and a cost, got {pairs!r}")
+    return tuple((dataset, cost) for dataset, cost in pairs)
 
 
 def _kind_for(dataset: str) -> str:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def judge(curves: "pl.DataFrame", extra: Mapping[str, Any] | None = None) -> list[Verdict]:
     """A verdict on each of the 18 claims, in their order, from the results frame of any studies.
 
-    ``extra`` holds what the frame does not: ``"n_experts"``, the K of each stream of the study `adversarial` by its
-    name in the column ``dataset`` (claim 13), and ``"growth"``, rows (d, T, seed, regret) of ContEXP3-ABS (claim 14).
+    ``extra`` holds what the frame does not: ``"n_experts"``, the K of each set of the studies `adversarial...` (claim
+    13), and ``"growth"``, rows (d, T, run, regret) of ContEXP3-ABS (claim 14).
     """
     results, more = Results(curves), extra or {}
     return [

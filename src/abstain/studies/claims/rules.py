@@ -31,7 +31,8 @@ RULES = {
     10: f"From t = sqrt(T) on, the slope of log(R_t/t) against log t is below 0 and above {slope.SLOW:g}. {_ALL}",
     11: _LINEAR,
     12: _LINEAR,
-    13: "Mean regret is at most the bound: at T for the tuned rate, at every checkpoint for the anytime rate. " + _ALL,
+    13: "Mean regret is at most the rate's bound (theorem 1's and those of the documentation): at T for the tuned "
+    f"rate, at every checkpoint for the others. {_ALL}",
     14: f"The slope of log mean regret against log T is at most (d + 1)/(d + 2) + {adversarial.LOGARITHMS:g}, which "
     "leaves room for the rate's logarithms. It holds if so for every d, in part if for at least half of them.",
     15: "Inside: edge by edge, before each round, on small random problems; if not, it fails. Edges fall in a setting "

@@ -70,7 +70,7 @@ def _total(line: Line) -> Line:
 
 def _sides(instance: instances.Instance) -> tuple[Side, Side]:
     """The regions where red predicts and where it abstains, exactly: from the instance's table of outcomes."""
-    rows, labels, chances = instance._values[:, :-1], instance._values[:, -1], instance._probabilities
+    rows, labels, chances = instance.values[:, :-1], instance.values[:, -1], instance.probabilities
     advice = instance.experts.advise(rows)
     errors = instance.loss(advice.predictions, instance.loss.labels(labels))
     paid = np.where(advice.abstains, instance.cost, errors)

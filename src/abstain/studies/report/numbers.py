@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..claims.settings import MAIN, PAPER, READINGS
-from ..study import Study
+from ..growth import GrowthStudy
+from ..spec import AnyStudy
 from .markup import table, text
 
 if TYPE_CHECKING:
@@ -57,10 +58,13 @@ def _cell(value: tuple[float, float] | None, least: float | None, label: str, se
     return f'{shown}<span class="sd"> ± {deviation:.4f}</span>' if several else shown
 
 
-def settings(studies: Sequence[Study]) -> str:
+def settings(studies: Sequence[AnyStudy]) -> str:
     """A row a study: what was played, how often, from which seed."""
     rows = []
     for study in studies:
+        if isinstance(study, GrowthStudy):
+            rows.append(_growth(study))
+            continue
         pairs = ", ".join(f"{key} = {value}" for key, value in sorted(study.experts.options.items()))
         figure = f"figure {study.figure}" if study.figure else ""
         rows.append(
@@ -76,6 +80,18 @@ def settings(studies: Sequence[Study]) -> str:
         )
     heads = ("Study", "Sets and costs", "Experts; scale", "Learners", "T", "Expert sets × draws", "Seed")  # noqa: RUF001
     return table(heads, [rows], "settings")
+
+
+def _growth(study: GrowthStudy) -> tuple[str, ...]:
+    return (
+        f"<code>{text(study.name)}</code><br>{text(study.title)}",
+        text(f"lipschitz, d = {', '.join(map(str, study.dims))}: {study.cost:g}"),
+        "none",
+        "ContEXP3-ABS",
+        text(", ".join(f"{n:,}" for n in study.rounds)),
+        text(f"{study.runs} runs"),
+        text(study.seed),
+    )
 
 
 def _played(pairs: Sequence[tuple[str, float]]) -> str:

@@ -8,7 +8,7 @@ from string import Template
 
 from .. import outputs
 from ..claims import Verdict
-from ..study import Study
+from ..spec import AnyStudy
 from . import claims, numbers
 from .facts import Facts
 from .figures import Picture, figure
@@ -19,14 +19,14 @@ def write(
     path: str | os.PathLike[str],
     verdicts: Sequence[Verdict],
     figures: Sequence[Picture],
-    studies: Sequence[Study],
+    studies: Sequence[AnyStudy],
     facts: Facts,
 ) -> Path:
     """Write the report to ``path`` (the old one stays until the new is whole) and return the path."""
     return outputs.write(Path(path), page(verdicts, figures, studies, facts).encode())
 
 
-def page(verdicts: Sequence[Verdict], figures: Sequence[Picture], studies: Sequence[Study], facts: Facts) -> str:
+def page(verdicts: Sequence[Verdict], figures: Sequence[Picture], studies: Sequence[AnyStudy], facts: Facts) -> str:
     """The page as text: the claims, the figures, the numbers, how they were made."""
     sections = [("claims", "Claims", f'<p class="tally">{claims.tally(verdicts)}</p>\n{claims.claims(verdicts)}')]
     if figures:
