@@ -1,6 +1,7 @@
 """ContEXP3-ABS equals its twin, obeys the rules, finds the nearest centre, and says what is wrong."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -69,6 +70,25 @@ def test_equals_the_twin(dim, kind, epsilon, eta, cost, delay, metric, seed):
     np.testing.assert_array_equal(learner.centres, twin.centres)
 
 
+def test_radius_and_rates():
+    """The numbers of theorem 2, written out."""
+    three = ab.ContExp3Abs(3, cost=0.3, horizon=1000, eta="tuned")
+    assert three.epsilon == pytest.approx(1000 ** (-1 / 5))
+    cubes = math.ceil(2 * math.sqrt(3) / three.epsilon) ** 3
+    assert three._balls.scale == pytest.approx(math.sqrt(min(1000, cubes) * math.log(3) / 1000))
+    grid = ab.ContExp3Abs(1, cost=0.3, gamma=0.2, horizon=1000, actions="grid", eta="anytime")
+    assert grid.epsilon == pytest.approx(1000 ** (-1 / 3) * 0.2 ** (2 / 3))
+    n = math.ceil(math.sqrt(2) / grid.epsilon)
+    assert grid.experts.n_experts == n * n
+    assert grid._balls.scale == pytest.approx(math.sqrt(math.log(n * n) / 2))
+    few = ab.ContExp3Abs(1, cost=0.6, epsilon=0.5, horizon=1000, eta="tuned", metric="cityblock")
+    assert few._balls.scale == pytest.approx(math.sqrt(4 * math.log(3) / 1000))
+    assert ab.ContExp3Abs(1, cost=0.6, epsilon=0.5, eta="anytime")._balls.scale == pytest.approx(
+        math.sqrt(math.log(3) / 1.36)
+    )
+    assert ab.ContExp3Abs(1, cost=0.3, gamma=0.2, epsilon=9.0, actions="grid").experts.n_experts == 4
+
+
 MAKE = {
     "three": lambda **k: ab.ContExp3Abs(2, epsilon=0.3, seed=1, **k),
     "grid": lambda **k: ab.ContExp3Abs(2, epsilon=0.3, gamma=0.2, actions="grid", seed=1, **k),
@@ -84,6 +104,12 @@ MAKE = {
 @pytest.mark.parametrize("cost", [0.0, 0.3, 1.0, cost_of, np.linspace(0, 1, 1000)], ids=list("03ixr"))
 def test_rules_all_learners_obey(name, cost):
     check_learner(lambda: MAKE[name](cost=cost))
+
+
+def test_rules_with_functions_and_other_domains():
+    check_learner(lambda: MAKE["three"](cost=lambda X: np.abs(X[:, 0]), metric=of_distance))
+    check_learner(lambda: MAKE["three"](cost=0.3, domain=(0, [1, 50.0])))
+    check_learner(lambda: MAKE["three"](cost=0.3, domain=np.array([[0.0, 5.0], [1.0, 6.0]])))
 
 
 @pytest.mark.parametrize("eta", ["anytime", "tuned", 0.1])
@@ -103,6 +129,11 @@ def test_a_metric_of_the_user(tmp_path):
     own.save(tmp_path / "own")
     with pytest.raises(InputError, match="metric"):
         ab.load(tmp_path / "own")
+    known.save(tmp_path / "known")
+    for wrong in ("chebyshev", of_distance):
+        with pytest.raises(InputError, match="metric: expected 'euclidean'"):
+            ab.load(tmp_path / "known", metric=wrong)
+    assert ab.load(tmp_path / "known", metric="euclidean").metric == "euclidean"
     again = ab.load(tmp_path / "own", metric=of_distance)
     np.testing.assert_array_equal(ab.simulate(again, X, y).expert, ab.simulate(own, X, y).expert)
 
@@ -112,7 +143,7 @@ def test_a_metric_of_the_user(tmp_path):
     st.integers(1, 6),
     st.sampled_from([0.02, 0.1, 0.5, 2.0]),
     st.sampled_from(["euclidean", "cityblock", "chebyshev"]),
-    st.sampled_from([(-1.0, 1.0), (1000.0, 1000.5), (-1e9, 1e9)]),
+    st.sampled_from([(-1.0, 1.0), (1000.0, 1000.5), (-1e9, 1e9), (-1e13, 1e13)]),
     st.integers(0, 999),
 )
 def test_the_nearest_centre(dim, epsilon, metric, domain, seed):
@@ -201,10 +232,15 @@ def test_regret_against_pairs():
     expected = [0.0, 0.0, 0.65, 0.65, 0.0]
     np.testing.assert_allclose(smooth.loss, expected)
     np.testing.assert_allclose(trace.regret(smooth), np.cumsum(trace.surrogate - expected))
+    assert trace.to_frame()["surrogate"].to_list() == trace.surrogate.tolist()
+    with pytest.raises(InputError, match="gamma = 0.2"):
+        trace.regret(ab.best_pair(X, y, cost=0.3, gamma=0.9, surrogate=True))
+    three = ab.simulate(MAKE["one"](cost=0.3), X, y)
+    np.testing.assert_allclose(three.regret(smooth), np.cumsum(three.loss - expected))
     plain = ab.simulate(ab.UCB(ab.experts.thresholds(1, [0.0]), cost=0.3), X, y)
-    with pytest.raises(InputError, match="surrogate"):
+    with pytest.raises(InputError, match="played on L,"):
         plain.regret(smooth)
-    for wrong in ([(2.0, 1.0)], [(lambda X: X, 1.0)], [(1.0,)]):
+    for wrong in (3, [(2.0, 1.0)], [(lambda X: X, 1.0)], [(1.0,)]):
         with pytest.raises(InputError, match="pairs"):
             ab.best_pair(X, y, cost=0.3, pairs=wrong)
     with pytest.raises(InputError, match="gamma"):
@@ -232,6 +268,12 @@ def test_regret_against_pairs():
         ({"epsilon": 0.1, "domain": 1.0}, "domain"),
         ({"epsilon": 0.1, "domain": ([0.0, 0.0, 0.0], 1.0)}, "domain"),
         ({"epsilon": 0.1, "cost": 1.5}, "cost"),
+        ({"epsilon": 1e-200}, "epsilon"),
+        ({"epsilon": True}, "epsilon"),
+        ({"epsilon": 0.1, "eta": np.array([0.1, 0.2])}, "eta"),
+        ({"epsilon": 0.1, "eta": True}, "eta"),
+        ({"epsilon": 0.1, "metric": ["euclidean"]}, "metric"),
+        ({"horizon": 10**6, "gamma": 1e-4, "actions": "grid"}, "actions='three'"),
     ],
 )
 def test_wrong_arguments(options, match):
@@ -245,8 +287,11 @@ def test_wrong_inputs_change_nothing():
     X, y = rng.uniform(-1, 1, (50, 2)), rng.choice([-1, 1], 50)
     ab.simulate(learner, X, y)
     before = learner._arrays()
-    outside = X.copy()
+    outside = np.tile(X, (2000, 1))
     outside[-1, 1] = 1.0001
+    with pytest.raises(InputError, match="row 99999"):
+        ab.simulate(learner, outside, np.tile(y, 2000))
+    outside = outside[-50:]
     for action in (
         lambda: learner.decide(outside[-1]),
         lambda: learner.peek(outside[-1]),

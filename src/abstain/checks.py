@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import costs
 from .decision import Decision
 from .errors import AbstainError
+from .experts import Constants
 from .learners import Learner, load
 from .simulate import simulate
 from .trace import Trace
@@ -31,11 +32,13 @@ def check_learner(make: Make, X: ArrayLike | None = None, y: ArrayLike | None = 
     """Raise an `AssertionError` that says which rule is broken, if the learners ``make()`` returns break one.
 
     ``make`` takes nothing and returns a new learner, always with the same arguments (a seed among them, if it draws at
-    random). X and y are rounds to play; unless given, 200 rows uniform in [-1, 1] with labels -1 and +1.
+    random). X and y are rounds to play; unless given, 200 rows uniform in [-1, 1] (or the learner's domain) with labels
+    -1 and +1.
     """
-    width = make().experts.n_features
+    experts = make().experts
+    low, high = (experts.low, experts.high) if isinstance(experts, Constants) else (-1.0, 1.0)
     rng = np.random.default_rng(0)
-    table = rng.uniform(-1.0, 1.0, (200, width or 2)) if X is None else np.array(X, np.float64)
+    table = rng.uniform(low, high, (200, experts.n_features or 2)) if X is None else np.array(X, np.float64)
     labels = rng.choice([-1, 1], len(table)) if y is None else np.array(y)
     for check in CHECKS:
         try:
@@ -155,7 +158,7 @@ def check_copies(make: Make, X: Table, y: Table) -> None:
     try:
         copies.append(pickle.loads(pickle.dumps(learner)))
     except (pickle.PicklingError, AttributeError, TypeError):
-        assert not learner.experts.portable, "The learner cannot be pickled."
+        assert _given_again(learner), "The learner cannot be pickled."
     if decision is not None:
         learner.learn(decision, y[0])
     trace = simulate(learner, X[middle:], y[middle:])
@@ -170,14 +173,22 @@ def _reloaded(learner: Learner) -> Learner:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "learner.abstain"
         learner.save(path)
-        again: dict[str, Any] = {"kind": type(learner)}
-        if not learner.experts.portable:
-            again["experts"] = learner.experts
-        if isinstance(learner.cost, costs.OfInput):
-            again["cost"] = learner.cost
-        if learner.loss.spec() is None:
-            again["loss"] = learner.loss
-        return load(path, **again)
+        return load(path, kind=type(learner), **_given_again(learner))
+
+
+def _given_again(learner: Learner) -> dict[str, Any]:
+    """What is no part of a learner's file: Python functions, perhaps such as cannot be pickled."""
+    again: dict[str, Any] = {}
+    if not learner.experts.portable:
+        again["experts"] = learner.experts
+    if isinstance(learner.cost, costs.OfInput):
+        again["cost"] = learner.cost
+    if learner.loss.spec() is None:
+        again["loss"] = learner.loss
+    metric = getattr(learner, "metric", None)
+    if callable(metric):
+        again["metric"] = metric
+    return again
 
 
 def check_peek(make: Make, X: Table, y: Table) -> None:

@@ -83,6 +83,8 @@ def best_pair(
     if surrogate and gamma is None:
         raise InputError("gamma: the surrogate loss needs a number in (0, 1), got None")
     judge = losses.get("zero_one") if gamma is None else losses.ramp(gamma)
+    if not isinstance(pairs, Sequence):
+        raise InputError(f"pairs: expected a list of (h, r), got {pairs!r}")
     own = []
     constants: tuple[Pair, ...] = ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0))
     for k, pair in enumerate((*constants, *pairs)):
@@ -93,7 +95,7 @@ def best_pair(
             own.append(np.where(r <= 0.0, paid, judge(h[:, np.newaxis], labels)[:, 0]))
     total = np.array([loss.sum() for loss in own])
     expert = int(np.argmin(total))
-    return Best(expert, own[expert], total, of_surrogate=surrogate)
+    return Best(expert, own[expert], total, gamma=gamma if surrogate else None)
 
 
 def _values(pair: Pair, X: Floats, k: int) -> tuple[Floats, Floats]:

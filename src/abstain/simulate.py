@@ -82,6 +82,7 @@ def simulate(
     if not isinstance(learner, Learner):
         raise InputError(f"learner: expected a Learner, got {type(learner).__name__}")
     table = as_table(X, learner.experts.n_features)
+    learner.experts.check_inputs(table)
     labels = as_labels(y, len(table), learner.loss)
     at = _as_checkpoints(checkpoints, len(table))
     wait = min(as_count(delay, "delay", least=0), len(table))
@@ -97,7 +98,8 @@ def simulate(
     except Exception:
         learner._restore(before)
         raise
-    return replace(trace, surrogate=learner._surrogate(trace.expert, labels, costs))
+    surrogate = learner._surrogate(trace.expert, labels, costs)
+    return trace if surrogate is None else replace(trace, surrogate=surrogate[0], gamma=surrogate[1])
 
 
 def _play_compiled(

@@ -1,6 +1,6 @@
 """Features as arrays of floats, from NumPy, pandas, Polars or nested lists."""
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,11 @@ def as_count(value: Any, name: str, least: int = 1) -> int:
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least:
         return int(value)
     raise InputError(f"{name}: expected a whole number, at least {least}, got {value!r}")
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether it is one real number, of Python or NumPy."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def as_seed(seed: Any) -> int | np.random.SeedSequence | None:

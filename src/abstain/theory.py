@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
 from .learners.cont_exp3_abs import radius
-from .tables import plain
+from .tables import is_number, plain
 
 MOST_EXACT = 16
-"""The largest number of experts for which the exact searches here are meant: their time doubles with every expert."""
+"""The largest number of experts for which the exact searches are meant: their time grows exponentially."""
 
 
 def exp3_abs_bound(T: int, K: int, cost: float, eta: float | str | None = None) -> float:
@@ -24,7 +24,7 @@ def exp3_abs_bound(T: int, K: int, cost: float, eta: float | str | None = None) 
     >>> round(exp3_abs_bound(10_000, 2000, 0.2), 1)
     397.6
     """
-    if T < 1 or K < 1 or not 0.0 <= cost <= 1.0:
+    if not 1 <= T < math.inf or not 1 <= K < math.inf or not 0.0 <= cost <= 1.0:
         raise InputError(f"expected T >= 1, K >= 1 and cost in [0, 1], got {T}, {K} and {cost}")
     spread = (cost**2 + 1.0) * T
     if eta is None or eta == "tuned":
@@ -36,13 +36,13 @@ def exp3_abs_bound(T: int, K: int, cost: float, eta: float | str | None = None) 
         doublings = (1.0 + cost) * math.log2(1.0 + spread)
         of_squares = math.sqrt((1.0 + spread) * math.log(K))
         return float((rounded + summed) * of_squares + rounded * math.log(K) + doublings)
-    if isinstance(eta, (int, float)) and 0.0 < eta < math.inf:
-        return math.log(K) / eta + eta * spread / 2.0
+    if is_number(eta) and 0.0 < float(eta) < math.inf:
+        return math.log(K) / float(eta) + float(eta) * spread / 2.0
     raise InputError(f"eta: expected 'tuned', 'anytime', 'adaptive' or a positive number, got {eta!r}")
 
 
 def cont_exp3_abs_epsilon(T: int, d: int, gamma: float = 1.0) -> float:
-    """The radius of theorem 2, ``T^(-1/(2+d)) gamma^(2/(2+d))``, its hidden constant taken as 1; at most 2 sqrt(d)."""
+    """The radius of theorem 2, ``T^(-1/(2+d)) gamma^(2/(2+d))``, its hidden constant taken as 1."""
     _check_cover(T, d, gamma)
     return radius(T, d, gamma)
 
@@ -54,19 +54,27 @@ def cont_exp3_abs_rate(T: int, d: int, gamma: float = 1.0) -> float:
 
 
 def _check_cover(T: int, d: int, gamma: float) -> None:
-    if T < 1 or d < 1 or not 0.0 < gamma <= 1.0:
+    if not 1 <= T < math.inf or not 1 <= d < math.inf or not 0.0 < gamma <= 1.0:
         raise InputError(f"expected T >= 1, d >= 1 and gamma in (0, 1], got {T}, {d} and {gamma}")
 
 
 def close_calls(margins: ArrayLike, gamma: float) -> int:
     """M*_T(gamma) of theorem 2: in how many rounds ``|r*(x_t)| <= gamma``, given the margins r*(x_t) (T,)."""
+    if not gamma >= 0.0:
+        raise InputError(f"gamma: expected a number that is not negative, got {gamma!r}")
     return int((np.abs(plain(margins)) <= gamma).sum())
 
 
 def _as_graph(matrix: ArrayLike) -> NDArray[np.bool_]:
-    edges = plain(matrix).astype(np.bool_)
-    if edges.ndim != 2 or edges.shape[0] != edges.shape[1] or len(edges) == 0:
-        raise InputError(f"matrix: expected shape (K, K), got {edges.shape}")
+    """A graph in which everybody updates themselves."""
+    values = plain(matrix, "matrix")
+    if values.ndim != 2 or values.shape[0] != values.shape[1] or len(values) == 0:
+        raise InputError(f"matrix: expected shape (K, K), got {values.shape}")
+    if values.dtype.kind not in "biuf" or not np.isin(values, (0, 1)).all():
+        raise InputError("matrix: expected 0 and 1, or False and True, got others")
+    edges = values.astype(np.bool_)
+    if not edges.diagonal().all():
+        raise InputError("matrix: expected every expert to update itself, got 0 on the diagonal")
     return edges
 
 
@@ -127,8 +135,8 @@ def shared_covering(matrices: Iterable[ArrayLike], *, exact: bool = False) -> li
 
 def _as_gaps(deltas: ArrayLike, T: int, beta: float) -> NDArray[np.float64]:
     gaps = np.asarray(plain(deltas), np.float64)
-    if beta <= 2.0 or T < 1 or gaps.ndim != 1 or not (gaps >= 0.0).all():
-        raise InputError(f"expected beta > 2, T >= 1 and gaps that are not negative, got {beta}, {T} and {deltas!r}")
+    if not beta > 2.0 or not 1 <= T < math.inf or gaps.ndim != 1 or not ((gaps >= 0.0) & (gaps <= 1.0)).all():
+        raise InputError(f"expected beta > 2, T >= 1 and gaps in [0, 1], got {beta}, {T} and {deltas!r}")
     return gaps
 
 
@@ -190,7 +198,8 @@ def independence_bound(deltas: ArrayLike, matrix: ArrayLike, T: int, beta: float
     positive = gaps > 0.0
     costs = np.zeros(len(gaps))
     costs[positive] = 16.0 * beta * math.log(T) / gaps[positive] + 2.0 * gaps[positive]
-    layer = np.floor(-np.log2(gaps, out=np.zeros(len(gaps)), where=positive))
+    part, power = np.frexp(gaps)  # gap = part * 2^power, part in [1/2, 1)
+    layer = np.where(part == 0.5, 1 - power, -power)
     total = len(gaps) * beta / (beta - 2.0)
     for k in np.unique(layer[positive]):
         among = np.flatnonzero(positive & (layer == k)).tolist()

@@ -25,8 +25,8 @@ class Best:
     """Its loss in each round (T,)."""
     total: Floats
     """The total loss of every expert (K,)."""
-    of_surrogate: bool = False
-    """Whether all this is L~, not L; see `best_pair`."""
+    gamma: float | None = None
+    """If all this is L~, not L, its gamma; see `best_pair`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,9 @@ class Trace:
     edges: Ints
     """The size of the graph in use at each checkpoint, before the round's update."""
     surrogate: Floats | None = None
-    """L~ of each round (T,), for learners that play it (ContEXP3-ABS)."""
+    """L~ of each round (T,), for learners that play it (ContEXP3-ABS) ..."""
+    gamma: float | None = None
+    """... and its gamma; None where L~ is L, whatever gamma."""
 
     def __len__(self) -> int:
         return len(self.expert)
@@ -55,10 +57,11 @@ class Trace:
             raise InputError(f"best: expected what best_in_hindsight returns, got {type(best).__name__}")
         if len(best.loss) != len(self):
             raise InputError(f"best: expected losses of {len(self)} rounds, got {len(best.loss)}")
-        if not best.of_surrogate:
+        if best.gamma is None:
             return np.cumsum(self.loss - best.loss)
-        if self.surrogate is None:
-            raise InputError("best: expected losses L, got the surrogate's: this game was not played on it")
+        if self.surrogate is None or self.gamma not in (None, best.gamma):
+            played = "on L" if self.surrogate is None else f"with gamma = {self.gamma}"
+            raise InputError(f"best: expected the loss of the game, played {played}, got L~ with gamma = {best.gamma}")
         return np.cumsum(self.surrogate - best.loss)
 
     def to_frame(self) -> "polars.DataFrame":
@@ -68,4 +71,6 @@ class Trace:
         rounds = np.arange(1, len(self) + 1)
         edges = polars.DataFrame({"round": self.checkpoints, "edges": self.edges})
         columns = {"round": rounds, "expert": self.expert, "abstained": self.abstained, "loss": self.loss}
+        if self.surrogate is not None:
+            columns["surrogate"] = self.surrogate
         return polars.DataFrame(columns).join(edges, on="round", how="left", maintain_order="left")

@@ -25,7 +25,7 @@ def pairs_of(learner):
     """The cover of the action square, and the gamma of the surrogate; the three actions are within L~ = L for any."""
     if learner.actions == "three":
         return [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)], 0.5
-    n = math.ceil(math.sqrt(2) / learner.epsilon)
+    n = max(2, math.ceil(math.sqrt(2) / learner.epsilon))
     centres = [1 - (2 * k + 1) / n for k in range(n)]
     return [(h, r) for h in centres for r in centres], learner.gamma
 

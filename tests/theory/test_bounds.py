@@ -115,6 +115,35 @@ def test_close_calls():
     assert theory.close_calls([-0.5, 0.1, 0.2, -0.2], 0.2) == 3
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: theory.exp3_abs_bound(math.nan, 3, 0.2),
+        lambda: theory.exp3_abs_bound(10, 3, 0.2, True),
+        lambda: theory.ucb_nt_bound([0, 0.5], [[0], [1]], math.nan),
+        lambda: theory.ucb_nt_bound([0, math.inf], [[0], [1]], 10),
+        lambda: theory.independence_bound([0, 0.5], np.zeros((2, 2)), 10),
+        lambda: theory.independence_bound([0, 0.5], np.eye(3), 10),
+        lambda: theory.admissible_covering(np.zeros((2, 2))),
+        lambda: theory.admissible_covering(np.full((2, 2), np.nan)),
+        lambda: theory.close_calls([0.1], -3),
+        lambda: theory.cont_exp3_abs_rate(math.nan, 1, 0.5),
+    ],
+)
+def test_wrong_arguments(wrong):
+    with pytest.raises(InputError, match="expected"):
+        wrong()
+
+
+def test_layers_at_powers_of_two():
+    """A gap of 2^-k is in the layer below it, the next larger number in the one above."""
+    for k in range(1, 40):
+        gap = 2.0**-k
+        apart = theory.independence_bound([0.0, gap, np.nextafter(gap, 1)], np.ones((3, 3)), 10)
+        together = theory.independence_bound([0.0, gap, np.nextafter(gap, 0)], np.ones((3, 3)), 10)
+        assert apart > 1.9 * together - 15
+
+
 EXPERTS = ab.experts.from_columns(5, 4)
 T = 3000
 

@@ -118,9 +118,14 @@ class ExpertSet(ABC):
     def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
         """The advice for a checked table; ``out`` (at least n, P) may be used for the predictions."""
 
+    def check_inputs(self, X: Floats) -> None:  # noqa: B027 (most have nothing to check)
+        """Raise an error if these are finite numbers, but not such as the experts are for."""
+
     def advise(self, X: ArrayLike) -> Advice:
         """What all predictors and rules say on a table of finite numbers (n, n_features)."""
-        return self.advise_block(as_table(X, self.n_features))
+        table = as_table(X, self.n_features)
+        self.check_inputs(table)
+        return self.advise_block(table)
 
     def advise_block(self, X: Floats, out: Floats | None = None) -> Advice:
         """`advise` on a table that was checked before; what the set returns is checked unless it is the library's

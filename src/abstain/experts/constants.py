@@ -19,6 +19,7 @@ class Constants(ExpertSet):
         self, dim: int, h: ArrayLike, r: ArrayLike, pairs: "str | ArrayLike", low: ArrayLike, high: ArrayLike
     ) -> None:
         self._h, self._r = np.array(plain(h), np.float64), np.array(plain(r), np.float64)
+        self._pairs = pairs if isinstance(pairs, str) else np.array(plain(pairs))
         super().__init__(len(self._h), len(self._r), as_count(dim, "dim"), pairs)
         try:
             self.low, self.high = (np.broadcast_to(np.asarray(plain(end), np.float64), (dim,)) for end in (low, high))
@@ -27,12 +28,14 @@ class Constants(ExpertSet):
         if not (np.isfinite(self.low) & np.isfinite(self.high) & (self.low < self.high)).all():
             raise InputError(f"domain: expected finite ends, each low one below its high one, got {low!r}, {high!r}")
 
-    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
+    def check_inputs(self, X: Floats) -> None:
         outside = (self.low > X) | (self.high < X)
         if outside.any():
             i, k = np.argwhere(outside)[0]
             expected = f"[{self.low[k]:g}, {self.high[k]:g}]"
             raise InputError(f"x: expected inputs in the domain, {expected} in column {k}, got {X[i, k]} in row {i}")
+
+    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
         silent = np.broadcast_to(self._r <= 0.0, (len(X), self.n_rules))
         return Advice(np.tile(self._h, (len(X), 1)), silent)
 
@@ -50,7 +53,7 @@ class Constants(ExpertSet):
             "dim": self.n_features,
             "h": self._h,
             "r": self._r,
-            "pairs": np.column_stack([self.predictor_of, self.rule_of]),
+            "pairs": self._pairs,
             "low": np.array(self.low),
             "high": np.array(self.high),
         }

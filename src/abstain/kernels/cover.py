@@ -16,8 +16,10 @@ from .state import Floats, Ints
 EUCLIDEAN, CITYBLOCK, CHEBYSHEV = 0, 1, 2
 FEW = 8
 """So many centres a cell to look into are compared one by one: it takes no longer than looking."""
-SLACK = 1e-9
-"""Cells are looked into a little farther than epsilon, so that rounding hides no centre."""
+SLACK = 1e-3
+"""Cells are looked into a little farther than epsilon, so that rounding hides no centre ..."""
+FINEST = 1e-11
+"""... as long as epsilon is more than this part of the largest coordinate."""
 
 
 class Cover(NamedTuple):

@@ -95,6 +95,7 @@ class Learner(ABC):
             check_advice(x, 1, self.experts.n_predictors, self.experts.n_rules)
             return x, float(self.cost.of(None, self.round + 1, 1)[0])
         row = as_row(x, self.experts.n_features)
+        self.experts.check_inputs(row)
         return self.experts.advise_block(row), float(self.cost.of(row, self.round + 1, 1)[0])
 
     def _decision(self, choice: Choice, advice: Advice, cost: float) -> Decision:
@@ -176,7 +177,10 @@ class Learner(ABC):
             raise
 
     def forget(self, decision: Decision) -> None:
-        """Drop an open decision whose label will never come."""
+        """Drop an open decision whose label will never come; nothing is learnt from its round.
+
+        Where rounds that abstain are learnt from and others are often forgotten, predicting looks better than it is.
+        """
         self._check_open(decision)
         self._pending.discard(decision.round)
 
@@ -187,7 +191,7 @@ class Learner(ABC):
         return (self.experts.n_experts - silent) * self.experts.n_experts + silent * silent
 
     def _surrogate(self, expert: NDArray[np.int64], y: NDArray[Any], costs: NDArray[np.float64]) -> Any:
-        """L~ of the rounds (T,) of a simulated game; None for learners that play L itself."""
+        """L~ of the rounds (T,) of a game, and its gamma (None: any); None for learners that play L itself."""
         return None
 
     # Copies and files.

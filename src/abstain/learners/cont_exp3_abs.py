@@ -14,7 +14,7 @@ from ..experts import Advice, Constants, ExpertSet
 from ..kernels import cont_exp3, cover, exp3
 from ..kernels.play import Late, Played, no_late
 from ..surrogate import surrogate
-from ..tables import as_count
+from ..tables import as_count, is_number
 from . import levels
 from .base import Choice, Seed
 from .compiled import CompiledLearner
@@ -25,6 +25,7 @@ Metric: TypeAlias = Callable[[Floats, Floats], ArrayLike]
 _METRICS = {"euclidean": cover.EUCLIDEAN, "cityblock": cover.CITYBLOCK, "chebyshev": cover.CHEBYSHEV}
 _RATES = {"anytime": exp3.ANYTIME, "adaptive": exp3.ADAPTIVE}
 _LEAST_CAPACITY = 16
+_LEAST_EPSILON = 1e-100
 MOST_HASHED = 5
 """Up to this dimension centres are found by a hashed grid, beyond it by a scan."""
 
@@ -36,7 +37,8 @@ class ContExp3Abs(CompiledLearner):
     its own rate, as `Exp3Abs` does. ``actions`` are
 
     - "three" (the default): predict +1, predict -1, abstain. No other constants do better in any ball, so neither
-      gamma nor a surrogate loss is needed;
+      gamma nor a surrogate loss is needed (to have theorem 2's bound for a certain gamma, give its radius,
+      `theory.cont_exp3_abs_epsilon`);
     - "grid", the paper to the letter: pairs of values (h, r) that cover [-1, 1]^2 up to epsilon, the ramp loss
       ``f_gamma(-y h)`` for L, and the surrogate loss L~ to learn from (`losses.surrogate`).
 
@@ -46,7 +48,8 @@ class ContExp3Abs(CompiledLearner):
     ``metric`` is "euclidean", "cityblock", "chebyshev", or a function of x (d,) and centres (n, d) that returns the n
     distances; with a function rounds are not compiled.
 
-    A ball takes ``8 (d + 6)`` bytes, and up to 24 more to be found; room for up to twice the balls is held.
+    A ball takes ``8 (d + 6)`` bytes, and up to 24 more to be found; room for up to twice the balls is held. The grid
+    takes 16 bytes a pair, once for all balls.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=5000, seed=0)
@@ -73,18 +76,21 @@ class ContExp3Abs(CompiledLearner):
         metric: str | Metric = "euclidean",
         seed: Seed = None,
     ) -> None:
-        self.dim, self.gamma, self.eta, self.actions = as_count(dim, "dim"), gamma, eta, actions
+        self.dim, self.eta, self.actions = as_count(dim, "dim"), eta, actions
+        self.gamma = float(gamma) if is_number(gamma) else gamma
         self.horizon = None if horizon is None else as_count(horizon, "horizon")
         self.epsilon, self._given = self._radius(epsilon), epsilon
-        chosen = levels.three() if gamma is None else levels.grid(self.epsilon, gamma)
-        if not isinstance(domain, (tuple, list)) or len(domain) != 2:
-            raise InputError(f"domain: expected a pair of ends, got {domain!r}")
-        pairs = Constants(self.dim, chosen.h, chosen.r, chosen.pairs, *domain)
-        self.domain = tuple(np.asarray(end).tolist() for end in domain)
-        if not callable(metric) and metric not in _METRICS:
+        chosen = levels.three() if self.gamma is None else levels.grid(self.epsilon, self.gamma)
+        try:
+            low, high = domain
+        except (TypeError, ValueError):
+            raise InputError(f"domain: expected a pair of ends, got {domain!r}") from None
+        pairs = Constants(self.dim, chosen.h, chosen.r, chosen.pairs, low, high)
+        self.domain = (np.asarray(low).tolist(), np.asarray(high).tolist())
+        if not callable(metric) and (not isinstance(metric, str) or metric not in _METRICS):
             raise InputError(f"metric: expected one of {', '.join(_METRICS)} or a function, got {metric!r}")
         self.metric = metric
-        loss = losses.get("zero_one") if gamma is None else losses.ramp(gamma)
+        loss = losses.get("zero_one") if self.gamma is None else losses.ramp(self.gamma)
         super().__init__(pairs, cost=cost, loss=loss, seed=seed)
         self._pairs = pairs
         self._levels = chosen.levels
@@ -98,28 +104,31 @@ class ContExp3Abs(CompiledLearner):
             raise InputError(f"actions: expected 'three' or 'grid', got {self.actions!r}")
         if self.actions == "three" and gamma is not None:
             raise InputError(f"gamma: the three actions have none (actions='grid' does), got {gamma!r}")
-        if self.actions == "grid" and not (isinstance(gamma, (int, float)) and 0.0 < gamma < 1.0):
+        if self.actions == "grid" and not (is_number(gamma) and 0.0 < gamma < 1.0):
             raise InputError(f"gamma: actions='grid' needs a number in (0, 1), got {gamma!r}")
         if epsilon is None:
             if self.horizon is None:
                 raise InputError("epsilon: expected a radius, or the number of rounds as horizon, got neither")
             return radius(self.horizon, self.dim, 1.0 if gamma is None else gamma)
-        if not isinstance(epsilon, (int, float, np.floating)) or not 0.0 < epsilon < math.inf:
-            raise InputError(f"epsilon: expected a positive number, got {epsilon!r}")
+        if not is_number(epsilon) or not _LEAST_EPSILON <= epsilon <= 1.0 / _LEAST_EPSILON:  # squares are finite
+            raise InputError(f"epsilon: expected a positive number (1e-100 to 1e100), got {epsilon!r}")
         return float(epsilon)
 
     def _find_rate(self) -> tuple[int, float]:
         """The kind of rate and its number."""
         log_pairs = math.log(self.experts.n_experts)
-        if isinstance(self.eta, str) and self.eta in _RATES:
+        if not isinstance(self.eta, str):
+            if not is_number(self.eta) or not 0.0 < self.eta < math.inf:
+                raise InputError(f"eta: expected a word or a positive number, got {self.eta!r}")
+            self.eta = float(self.eta)
+            return exp3.FIXED, self.eta
+        if self.eta in _RATES:
             spread = 2.0 if self.actions == "grid" else self.cost.largest**2 + 1.0
             return _RATES[self.eta], math.sqrt(log_pairs / spread)
         if self.eta == "tuned":
             if self.horizon is None:
                 raise InputError("horizon: eta='tuned' needs the number of rounds, got None")
             return exp3.FIXED, math.sqrt(self._most_balls() * log_pairs / self.horizon)
-        if isinstance(self.eta, (int, float)) and not isinstance(self.eta, bool) and 0.0 < self.eta < math.inf:
-            return exp3.FIXED, float(self.eta)
         raise InputError(f"eta: expected 'adaptive', 'anytime', 'tuned' or a positive number, got {self.eta!r}")
 
     def _most_balls(self) -> float:
@@ -128,7 +137,9 @@ class ContExp3Abs(CompiledLearner):
         if callable(self.metric):
             return float(self.horizon)
         side = self.epsilon / {"euclidean": math.sqrt(self.dim), "cityblock": self.dim, "chebyshev": 1.0}[self.metric]
-        return min(float(self.horizon), float(np.prod(np.ceil((self._pairs.high - self._pairs.low) / side))))
+        with np.errstate(over="ignore"):
+            cubes = float(np.prod(np.ceil(self._pairs.high / side - self._pairs.low / side)))
+        return min(float(self.horizon), cubes)
 
     # What it knows.
 
@@ -138,7 +149,7 @@ class ContExp3Abs(CompiledLearner):
         capacity = max(_LEAST_CAPACITY, 2 * n)
         largest = float(np.abs([self._pairs.low, self._pairs.high]).max())
         # Where epsilon is lost in the rounding of inputs, cells could hide a centre; a scan cannot.
-        hashed = self.dim <= MOST_HASHED and self.epsilon > 1e-6 * largest
+        hashed = self.dim <= MOST_HASHED and self.epsilon > cover.FINEST * largest
         places = cover.Cover(
             metric=cover.EUCLIDEAN if callable(self.metric) else _METRICS[self.metric],
             epsilon=self.epsilon,
@@ -250,10 +261,10 @@ class ContExp3Abs(CompiledLearner):
     def _learn_late(self, k: int, late: Late) -> None:
         cont_exp3.learn_late(k, late, self._balls)
 
-    def _surrogate(self, expert: NDArray[np.int64], y: Floats, costs: Floats) -> Floats:
+    def _surrogate(self, expert: NDArray[np.int64], y: Floats, costs: Floats) -> tuple[Floats, float | None]:
         h, r = self._pairs.values
         # The three actions are so far from 0 that L~ is L for every gamma.
-        return surrogate(h[expert], r[expert], y, costs, 0.5 if self.gamma is None else self.gamma)
+        return surrogate(h[expert], r[expert], y, costs, 0.5 if self.gamma is None else self.gamma), self.gamma
 
     # Copies and files.
 
@@ -281,7 +292,5 @@ class ContExp3Abs(CompiledLearner):
 
 
 def radius(T: int, d: int, gamma: float = 1.0) -> float:
-    """The radius of theorem 2, ``T^(-1/(2+d)) gamma^(2/(2+d))``, its hidden constant taken as 1, at most ``2
-    sqrt(d)``.
-    """
-    return float(min(T ** (-1.0 / (2 + d)) * gamma ** (2.0 / (2 + d)), 2.0 * math.sqrt(d)))
+    """The radius of theorem 2, ``T^(-1/(2+d)) gamma^(2/(2+d))``, its hidden constant taken as 1."""
+    return float(T ** (-1.0 / (2 + d)) * gamma ** (2.0 / (2 + d)))

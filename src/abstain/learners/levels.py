@@ -6,8 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..kernels.cont_exp3 import Levels
 from ..surrogate import ramp_value
+
+MOST_PAIRS = 4_000_000
+"""Each pair takes 16 bytes, once for all balls."""
 
 
 class Actions(NamedTuple):
@@ -34,7 +38,12 @@ def grid(epsilon: float, gamma: float) -> Actions:
     In the surrogate loss a predicting pair counts ``1 - (1 - f) m`` with ``m = min(r / gamma, 1)``, where f depends on
     h and the label; an abstaining one ``1 - s + s c`` with ``s = min(-r / gamma, 1)``.
     """
-    n = max(1, math.ceil(math.sqrt(2.0) / epsilon))
+    n = max(2, math.ceil(math.sqrt(2.0) / epsilon))  # two at least: 0 alone would never predict
+    if n * n > MOST_PAIRS:
+        raise InputError(
+            f"epsilon: expected a grid of at most {MOST_PAIRS:,} pairs, got {n:,} x {n:,} for epsilon = {epsilon:g}; "
+            "actions='three' competes with all of them"
+        )
     h = r = (n - 1.0 - 2.0 * np.arange(n)) / n
     of_positive, of_negative = ramp_value(-h, gamma), ramp_value(h, gamma)
     slope = np.clip(np.abs(r) / gamma, 0.0, 1.0)

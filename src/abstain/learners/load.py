@@ -132,8 +132,10 @@ def _options(
             options["graph"] = graph
         else:
             raise InputError(f"graph: that of {path} is a Python object; give it as graph=")
-    if "metric" in options and options["metric"] is None:
-        if not callable(metric):
+    if "metric" in options:
+        if options["metric"] is None and not callable(metric):
             raise InputError(f"metric: that of {path} is a Python function; give it as metric=")
-        options["metric"] = metric
+        if options["metric"] is not None and metric not in (None, options["metric"]):
+            raise InputError(f"metric: expected {options['metric']!r}, which {path} was saved with, got {metric!r}")
+        options["metric"] = options["metric"] or metric
     return options
