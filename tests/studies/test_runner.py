@@ -149,6 +149,13 @@ def test_data_that_is_missing_or_damaged(tmp_path, monkeypatch):
         np.savez(data / f"{name}.npz", X=X, y=np.where(random.random(50) < 0.5, 1, -1))
     again = run([study], tmp_path / "out", data=data, jobs=1)
     assert (again.n_run, again.n_kept, again.missing, again.failures) == (8, 4, {}, [])
+    (data / "guide.npz").rename(tmp_path / "guide.npz")
+    assert run([study], tmp_path / "out", data=data, jobs=1).curves.equals(again.curves)  # nothing is needed of it
+    np.savez(data / "guide.npz", X=X[:, [0, 1, 2, 0]], y=np.where(X[:, 0] > 0, 1, -1))
+    with pytest.raises(FileError, match="another file of guide"):
+        run([study], tmp_path / "out", data=data, jobs=1)
+    (tmp_path / "guide.npz").replace(data / "guide.npz")
+    assert run([study], tmp_path / "out", data=data, jobs=1).curves.equals(again.curves)
     with pytest.raises(InputError, match="data: expected a folder"):
         run([study], tmp_path / "out", data=tmp_path / "nowhere", jobs=1)
 
@@ -294,6 +301,7 @@ def test_the_command_fails_in_words(tmp_path, monkeypatch):
         ([path, "--out", tmp_path / "file" / "deeper"], "cannot be written"),
         ([path, "--data", tmp_path / "nowhere"], "data: expected a folder"),
         ([path, "--out", tmp_path / "out", "--dask", "tcp://127.0.0.1:1"], "dask: expected the address of a scheduler"),
+        ([path, "--out", tmp_path / "out", "--dask", "here"], "such as tcp://host:8786, got 'here'"),
     ):
         result = command(*arguments, "--jobs", 1)
         assert result.exit_code == 1, result.output

@@ -31,7 +31,7 @@ def reproduce(
 def finish(session: Session, out: Path, console: "Console") -> None:
     """Figures, claims, report. The one place where what was run becomes what is shown."""
     show_outcome(session, console)
-    console.print(f"Results: {session.path}", highlight=False, soft_wrap=True)
+    console.print(f"Results: {session.path}", markup=False, highlight=False, soft_wrap=True)
 
 
 def show_outcome(session: Session, console: "Console") -> None:

@@ -17,6 +17,7 @@ from .cells import Part, batches, cells, comparators
 from .log import Log
 from .play import Record
 from .results import collect
+from .sources import check_same
 from .study import Study
 from .workers import run_all
 
@@ -76,6 +77,8 @@ def run(
     with Log(Path(out)) as log:
         todo = {key: part for key, part in parts.items() if key not in log.records}
         session.n_kept = len(parts) - len(todo)
+        kept = [(part.stage.dataset, log.records[key]) for key, part in parts.items() if key in log.records]
+        check_same(kept, folder, Path(out))
         if todo:
             log.note({"abstain": __version__, "host": platform.node(), "studies": [asdict(study) for study in studies]})
         with _progress(parts, todo, console) as advance:

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -28,7 +29,7 @@ def _on_cores(batches: Sequence[list[Part]], data: str | None, jobs: int) -> Ite
     import joblib
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    pool = joblib.Parallel(n_jobs=min(jobs, len(batches)), return_as="generator_unordered", batch_size=1)
     try:
         yield from pool(joblib.delayed(_in_worker)(batch, data, os.getpid()) for batch in batches)
     except TerminatedWorkerError:
@@ -57,6 +58,8 @@ def _end_with(parent: int) -> None:
 
 def _on_dask(batches: Sequence[list[Part]], data: str | None, address: str) -> Iterator[list[Record]]:
     """A batch whose worker dies is run again on another."""
+    if not re.fullmatch(r"((tcp|tls|ucx|ws|wss)://)?[^/\s]+:\d+", address):
+        raise InputError(f"dask: expected the address of a scheduler, such as tcp://host:8786, got {address!r}")
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:
