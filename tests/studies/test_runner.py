@@ -77,7 +77,7 @@ def test_a_torn_line_is_overwritten(undisturbed, tmp_path, torn):
     session = run([small(draws=2)], tmp_path, jobs=1)
     assert session.n_run == 1
     assert path.read_bytes().count(b"\n") == whole.count(b"\n") + 1  # and a note of what was asked
-    assert torn not in path.read_bytes().splitlines()
+    assert run([small(draws=2)], tmp_path, jobs=1).n_run == 0
     same(session.curves.filter(draw=0).drop("best"), undisturbed.curves.filter(draw=0).drop("best"))
 
 
@@ -254,7 +254,7 @@ def test_interrupted(tmp_path):
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Interrupted" in output
-    assert "Traceback" not in output + errors
+    assert errors == ""
     with logs.Log(out) as log:
         assert len(log.records) >= 3
 

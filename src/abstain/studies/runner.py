@@ -4,7 +4,7 @@ import io
 import platform
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,8 +81,11 @@ def run(
         check_same(kept, folder, Path(out))
         if todo:
             log.note({"abstain": __version__, "host": platform.node(), "studies": [asdict(study) for study in studies]})
-        with _progress(parts, todo, console) as advance:
-            for records in run_all(batches(todo.values()), folder, jobs or _n_cores(), dask):
+        with (
+            _progress(parts, todo, console) as advance,
+            closing(run_all(batches(todo.values()), folder, jobs or _n_cores(), dask)) as results,
+        ):
+            for records in results:
                 for record in records:
                     _take(record, log, session)
                     advance(todo[record["key"]])
