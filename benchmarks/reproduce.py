@@ -88,7 +88,7 @@ def run() -> None:
         ["one worker, in passes a round", number(least / floor), at_most(least / floor, TARGET, GOAL)],
         *([f"share of {text}", f"{shares[name]:.0%}", ""] for name, text in PARTS.items()),
         ["share outside", f"{1.0 - sum(shares.values()):.0%}", ""],
-        ["two workers, times faster", number(least / two), ""],
+        ["two workers that have read the data before, times faster", number(least / two), ""],
         ["peak memory, GiB", number(memory), at_most(memory, MOST_MEMORY)],
     ]
     title = f"A study: {len(what.sets)} sets x 3 costs x {what.draws} draws x 4 learners, {least:.1f} s in this run"

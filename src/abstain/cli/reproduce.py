@@ -40,7 +40,8 @@ def reproduce(
         console.print(f"[red]error:[/red] {escape(str(error))}", highlight=False, soft_wrap=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        console.print(f"Interrupted. What is finished is kept in {out}: the same command goes on from there.")
+        text = f"Interrupted. What is finished is kept in {out}: the same command goes on from there."
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(130) from None
     if not fine:
         raise typer.Exit(1)

@@ -1,6 +1,5 @@
 """How ContEXP3-ABS's regret grows with the number of rounds (claim 14): runs without experts, so without cells."""
 
-import platform
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -92,7 +91,7 @@ def play(part: Growth) -> dict[str, Any]:
     trace = simulate(learner, X, y)
     seconds, expected = time.perf_counter() - start, problem.expected(X)
     regret = float((expected[trace.expert, np.arange(part.rounds)] - expected.min(axis=0)).sum())
-    return {"regret": regret, "balls": learner.n_balls, "seconds_run": seconds, "host": platform.node()}
+    return {"regret": regret, "balls": learner.n_balls, "seconds_run": seconds}
 
 
 def collect(studies: Sequence[Any], records: Mapping[str, Mapping[str, Any]]) -> list[Row]:

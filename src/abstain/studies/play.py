@@ -20,6 +20,7 @@ from ..losses import get as loss_named
 from ..simulate import blocks, simulate
 from . import growth, seeds, streams
 from .cells import Cell, Comparator, Part, Stage
+from .sources import fingerprint
 from .study import shown_rounds
 from .told import Table, tell
 
@@ -63,6 +64,8 @@ def run_batch(batch: Sequence[Part], data: str | None) -> list[Record]:
                 record |= growth.play(part)
             else:
                 record |= _compare(part, data) if isinstance(part, Comparator) else _play(part, data)
+                record["data"] = fingerprint(part.stage.dataset, data)
+            record["host"] = platform.node()
         except MissingDataError as error:
             record |= {"missing": error.dataset, "why": str(error)}
         except Exception as error:  # whatever it is, the other cells go on
@@ -89,7 +92,7 @@ def _play(cell: Cell, data: str | None) -> Record:
             "edges": trace.edges.tolist(),
             "seconds_run": seconds,
         })  # fmt: skip
-    return {"runs": runs, "host": platform.node()}
+    return {"runs": runs}
 
 
 def _compare(group: Comparator, data: str | None) -> Record:
@@ -106,7 +109,7 @@ def _compare(group: Comparator, data: str | None) -> Record:
     # Abstentions are counted first and multiplied then: experts that abstain and err equally often are equal.
     best = int(np.argmin(erred + group.cost * silent))
     curves = [np.cumsum(_losses_of(best, table(), group.cost))[at - 1].tolist() for table in tables]
-    return {"expert": best, "best": curves, "host": platform.node()}
+    return {"expert": best, "best": curves}
 
 
 def _counts(table: Table) -> tuple[Floats, Floats]:

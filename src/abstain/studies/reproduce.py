@@ -60,8 +60,8 @@ def reproduce(
     if readings:
         console.print(claims.readings_table(readings))
     show_outcome(session, console)
-    console.print(f"Results: {session.path}", highlight=False, soft_wrap=True)
-    console.print(f"Report:  {page}", highlight=False, soft_wrap=True)
+    console.print(f"Results: {session.path}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"Report:  {page}", markup=False, highlight=False, soft_wrap=True)
     return not session.failures
 
 

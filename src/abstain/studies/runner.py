@@ -4,7 +4,7 @@ import io
 import platform
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from .cells import Part, batches, cells, comparators
 from .log import Log
 from .play import Record
 from .results import collect
+from .sources import check_same
 from .spec import AnyStudy
 from .study import Study
 from .workers import run_all
@@ -78,10 +79,19 @@ def run(
     with Log(Path(out)) as log:
         todo = {key: part for key, part in parts.items() if key not in log.records}
         session.n_kept = len(parts) - len(todo)
+        kept = [
+            (part.stage.dataset, log.records[key])
+            for key, part in parts.items()
+            if key in log.records and not isinstance(part, growth.Growth)
+        ]
+        check_same(kept, folder, Path(out))
         if todo:
             log.note({"abstain": __version__, "host": platform.node(), "studies": [asdict(study) for study in studies]})
-        with _progress(parts, todo, console) as advance:
-            for records in run_all(batches(todo.values()), folder, jobs or _n_cores(), dask):
+        with (
+            _progress(parts, todo, console) as advance,
+            closing(run_all(batches(todo.values()), folder, jobs or _n_cores(), dask)) as results,
+        ):
+            for records in results:
                 for record in records:
                     _take(record, log, session)
                     advance(todo[record["key"]])

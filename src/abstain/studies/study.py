@@ -24,6 +24,7 @@ SCALES = ("maxabs", "minmax")
 BUILDERS: dict[str, Callable[..., ExpertSet]] = {"hyperplanes": experts.hyperplanes, "axis_planes": experts.axis_planes}
 PUBLISHED = (200, 1_000, 5_000, 9_800)
 """The rounds of the published points: always among the checkpoints."""
+MOST_ROUNDS = 10**9
 QUICK_ROUNDS, QUICK_DRAWS = 2_000, 2
 
 
@@ -160,6 +161,8 @@ class Study:
                 raise InputError(f"{name}: expected a text, got {getattr(self, name)!r}")
         for name, least in (("rounds", 1), ("draws", 1), ("expert_sets", 1), ("checkpoints", 2)):
             as_count(getattr(self, name), name, least)
+        if self.rounds > MOST_ROUNDS:
+            raise InputError(f"rounds: expected at most {MOST_ROUNDS:,}, got {self.rounds:,}")
         if as_seed(self.seed) is None or not isinstance(self.seed, (int, np.integer)):
             raise InputError(f"seed: expected a whole number that is not negative, got {self.seed!r}")
         _one_of(self.scale, SCALES, "scale")

@@ -2,9 +2,11 @@
 
 import importlib
 import os
+import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from ..errors import AbstainError, InputError
@@ -15,7 +17,9 @@ CONNECT_SECONDS = 10
 """How long to wait for a Dask scheduler."""
 
 
-def run_all(batches: Sequence[list[Part]], data: str | None, jobs: int, dask: str | None) -> Iterator[list[Record]]:
+def run_all(
+    batches: Sequence[list[Part]], data: str | None, jobs: int, dask: str | None
+) -> Generator[list[Record], None, None]:
     """The records of each batch, in the order they come."""
     if dask is not None:
         return _on_dask(batches, data, dask)
@@ -24,18 +28,24 @@ def run_all(batches: Sequence[list[Part]], data: str | None, jobs: int, dask: st
     return _on_cores(batches, data, jobs)
 
 
-def _on_cores(batches: Sequence[list[Part]], data: str | None, jobs: int) -> Iterator[list[Record]]:
+def _on_cores(batches: Sequence[list[Part]], data: str | None, jobs: int) -> Generator[list[Record], None, None]:
     import joblib
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    pool = joblib.Parallel(n_jobs=min(jobs, len(batches)), return_as="generator_unordered", batch_size=1)
+    results = pool(joblib.delayed(_in_worker)(batch, data, os.getpid()) for batch in batches)
     try:
-        yield from pool(joblib.delayed(_in_worker)(batch, data, os.getpid()) for batch in batches)
+        for records in results:  # noqa: UP028 (`yield from` would close them before the warning is silenced)
+            yield records
     except TerminatedWorkerError:
         raise AbstainError(
             "a worker was ended from outside, perhaps for want of memory; what is finished is kept: run it again, "
             "with fewer jobs if need be"
         ) from None
+    finally:
+        with warnings.catch_warnings():  # that tasks are given up is what was asked for
+            warnings.simplefilter("ignore")
+            results.close()
 
 
 def _in_worker(batch: list[Part], data: str | None, parent: int) -> list[Record]:
@@ -55,8 +65,10 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _on_dask(batches: Sequence[list[Part]], data: str | None, address: str) -> Iterator[list[Record]]:
+def _on_dask(batches: Sequence[list[Part]], data: str | None, address: str) -> Generator[list[Record], None, None]:
     """A batch whose worker dies is run again on another."""
+    if not re.fullmatch(r"((tcp|tls|ucx|ws|wss)://)?[^/\s]+:\d+", address):
+        raise InputError(f"dask: expected the address of a scheduler, such as tcp://host:8786, got {address!r}")
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:
