@@ -55,12 +55,16 @@ def learn(abstains: Bools, losses: Any, seen: bool, probability: float, cost: fl
     if seen:
         certainty = 1.0 / (probability + w.how.ix)
         of_one = math.exp(-eta * certainty)  # by far the most common, where it is not the only one
+        others = 0
         for p in range(losses.size):
-            w.estimate[p] = losses[p] * certainty
-            if losses[p] == 0.0:
-                w.shrink[p] = 1.0
-            else:
-                w.shrink[p] = of_one if losses[p] == 1.0 else math.exp(-eta * w.estimate[p])
+            loss = losses[p]
+            w.estimate[p] = certainty * loss
+            w.shrink[p] = 1.0 if loss == 0.0 else of_one
+            others += (loss != 0.0) & (loss != 1.0)
+        if others > 0:
+            for p in range(losses.size):
+                if losses[p] != 0.0:
+                    w.shrink[p] = math.exp(-eta * w.estimate[p])
     else:
         for p in range(losses.size):
             w.estimate[p], w.shrink[p] = 0.0, 1.0

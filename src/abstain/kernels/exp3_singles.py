@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from .exp3_state import ADAPTIVE, ETA, TINY, Weights, total
 from .jit import part
-from .state import CHUNK, Bools
+from .state import CHUNK, Bools, Floats
+
+
+@part
+def _eight(x: Floats, i: Any) -> float:
+    """The sum of eight numbers from i on."""
+    one, two, three, four = i + np.uint64(1), i + np.uint64(2), i + np.uint64(3), i + np.uint64(4)
+    five, six, seven = i + np.uint64(5), i + np.uint64(6), i + np.uint64(7)
+    return ((x[i] + x[one]) + (x[two] + x[three])) + ((x[four] + x[five]) + (x[six] + x[seven]))
 
 
 @part
 def _add_up(w: Weights) -> None:
-    """The sum of the weights of each chunk."""
-    n = np.uint64(w.weight.size)
-    for c in range(np.uint64(w.sums.size)):
-        first = c * np.uint64(CHUNK)
-        w.sums[c] = total(w.weight, first, min(first + np.uint64(CHUNK), n))
+    """The sum of the weights of each chunk: four to a lane, then the lanes.
+
+    The compiler makes vectors of loops over elements, not of running sums; and not of loops so short that it can unroll
+    them, so it must not know the number of lanes.
+    """
+    weight, n_lanes = w.weight, np.uint64(w.lanes.shape[1])
+    first = np.uint64(0)
+    for c in range(w.lanes.shape[0]):
+        lane = w.lanes[c]
+        for j in range(n_lanes):
+            i = first + j
+            lane[j] = (weight[i] + weight[i + n_lanes]) + (weight[i + np.uint64(2) * n_lanes] + weight[i + np.uint64(3) * n_lanes])
+        first += np.uint64(CHUNK)
+    for c in range(w.lanes.shape[0]):
+        w.sums[c] = _eight(w.lanes[c], np.uint64(0)) + _eight(w.lanes[c], np.uint64(8))
+    if w.lanes.shape[0] < w.sums.size:
+        w.sums[w.sums.size - 1] = total(weight, first, np.uint64(weight.size))
 
 
 @part
@@ -99,15 +120,14 @@ def learn_singles(abstains: Bools, cost: float, cheaper: float, w: Weights) -> t
     squares = 0.0
     if w.how.rate == ADAPTIVE:
         squares = _squares(abstains, cost, w) / total(w.sums, np.uint64(0), n_sums)
-    for r in range(np.uint64(run.size - 1)):  # one array a loop: with two the compiler sees no vectors
-        first = np.uint64(run[r])
-        lost = estimate[np.uint64(predictor[first])]
-        for i in range(np.uint64(run[r + np.uint64(1)]) - first):
-            losses[first + i] += cost if abstains[first + i] else lost
     for r in range(np.uint64(run.size - 1)):
         first = np.uint64(run[r])
-        keep = shrink[np.uint64(predictor[first])]
-        for i in range(np.uint64(run[r + np.uint64(1)]) - first):
+        n = np.uint64(run[r + np.uint64(1)]) - first
+        p = np.uint64(predictor[first])
+        lost, keep = estimate[p], shrink[p]
+        for i in range(n):  # one array a loop: of two the compiler would have to know that they do not overlap
+            losses[first + i] += cost if abstains[first + i] else lost
+        for i in range(n):
             less = weight[first + i] * (cheaper if abstains[first + i] else keep)
             weight[first + i] = less if less > TINY else 0.0
     _add_up(w)

@@ -20,6 +20,9 @@ ETA, SQUARES, LEARNT = 0, 1, 2
 TINY = 1e-200
 """Weights below this count as 0 until they are made anew: processors are slow with numbers near the least."""
 
+LANES = 16
+"""Running sums of a chunk that vector instructions keep side by side."""
+
 
 class Settings(NamedTuple):
     """How the rate is set."""
@@ -44,6 +47,7 @@ class Weights(NamedTuple):
     numbers: Floats  # see the places above
     shrink: Floats  # (P,) scratch: exp(-eta Lhat) of each predictor
     estimate: Floats  # (P,) scratch: Lhat of each predictor
+    lanes: Floats  # (chunks, LANES) scratch of single experts, else empty
     scratch: Floats  # (K,) of single experts, else empty
 
 
@@ -64,6 +68,7 @@ def weights(how: Settings, places: Layout, rule_of: Ints, n_predictors: int) -> 
         numbers=np.zeros(3),
         shrink=np.ones(n_predictors),
         estimate=np.zeros(n_predictors),
+        lanes=np.zeros((n_experts // CHUNK if places.single else 0, LANES)),
         scratch=np.zeros(n_experts if places.single else 0),
     )
 
