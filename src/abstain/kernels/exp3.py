@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .exp3_cells import draw_in_cells, learn_cells, remake_cells
-from .exp3_singles import draw_single, learn_singles, remake_singles
-from .exp3_state import ADAPTIVE, ANYTIME, ETA, LEARNT, SQUARES, Weights
+import numpy as np
+
+from .exp3_cells import learn_cells
+from .exp3_singles import learn_singles, predicting
+from .exp3_state import ADAPTIVE, ANYTIME, ETA, LEARNT, SQUARES, TINY, Weights, total
 from .jit import jit
 from .state import Bools
 
@@ -24,10 +26,23 @@ SMALL = 1e-9
 @jit
 def remake(w: Weights) -> None:
     """Make the weights from the cumulative estimates: the best expert's is 1, so that nothing over- or underflows."""
-    if w.places.single:
-        remake_singles(w)
-    else:
-        remake_cells(w)
+    eta, n_groups = w.numbers[ETA], w.paid.size
+    base = np.inf
+    for group in range(n_groups):
+        low = np.inf
+        for slot in range(w.start[group], w.start[group + 1]):
+            low = min(low, w.losses[slot])
+        w.factor[group] = low + w.paid[group]
+        base = min(base, w.factor[group])
+    for group in range(n_groups):
+        first, last = w.start[group], w.start[group + 1]
+        low = base if w.places.single else w.factor[group] - w.paid[group]
+        for slot in range(first, last):
+            weight = math.exp(-eta * (w.losses[slot] - low))
+            w.weight[slot] = weight if weight > TINY else 0.0
+        w.sums[group] = total(w.weight, np.uint64(first), np.uint64(last))
+        factor = 1.0 if w.places.single else math.exp(-eta * (w.factor[group] - base))
+        w.factor[group] = factor if factor > TINY else 0.0
 
 
 @jit
@@ -43,34 +58,53 @@ def draw(t: int, u: float, abstains: Bools, w: Weights) -> tuple[int, float]:
     if w.how.rate == ANYTIME:
         w.numbers[ETA] = w.how.scale / math.sqrt(t)
         remake(w)
+    everybody, seeing = 0.0, 0.0
     if w.places.single:
-        return draw_single(u, abstains, w)
-    return draw_in_cells(u, abstains, w)
+        everybody, seeing = total(w.sums, np.uint64(0), np.uint64(w.sums.size)), predicting(abstains, w)
+    else:
+        for cell in range(w.factor.size):
+            mass = w.factor[cell] * w.sums[cell]
+            everybody += mass
+            if not abstains[w.places.rule[cell]]:
+                seeing += mass
+    target, chosen = u * everybody, -1
+    for group in range(w.factor.size):
+        mass = w.factor[group] * w.sums[group]
+        if mass > 0.0:
+            chosen = group  # by rounding the target may lie behind the last
+            if target < mass:
+                break
+            target -= mass
+    target /= w.factor[chosen]
+    slot = -1
+    for k in range(w.start[chosen], w.start[chosen + 1]):
+        if w.weight[k] > 0.0:
+            slot = k
+            if target < w.weight[k]:
+                break
+            target -= w.weight[k]
+    return slot, min(1.0, seeing / everybody)
 
 
 @jit
 def learn(abstains: Bools, losses: Any, seen: bool, probability: float, cost: float, w: Weights) -> None:
     """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
-    eta = w.numbers[ETA]
-    if seen:
-        certainty = 1.0 / (probability + w.how.ix)
-        of_one = math.exp(-eta * certainty)  # by far the most common, where it is not the only one
-        others = 0
-        for p in range(losses.size):
-            loss = losses[p]
-            w.estimate[p] = certainty * loss
-            w.shrink[p] = 1.0 if loss == 0.0 else of_one
-            others += (loss != 0.0) & (loss != 1.0)
-        if others > 0:
-            for p in range(losses.size):
-                if losses[p] != 0.0:
-                    w.shrink[p] = math.exp(-eta * w.estimate[p])
-    else:
-        for p in range(losses.size):
-            w.estimate[p], w.shrink[p] = 0.0, 1.0
+    eta, estimate, shrink, n = w.numbers[ETA], w.estimate, w.shrink, np.uint64(losses.size)
+    certainty = 1.0 / (probability + w.how.ix) if seen else 0.0
+    of_one = math.exp(-eta * certainty)
+    others = 0  # losses but 0 and 1, which are by far the most common
+    for p in range(n):
+        estimate[p] = certainty * losses[p]
+    for p in range(n):
+        shrink[p] = 1.0 if losses[p] == 0 else of_one
+    for p in range(n):
+        others += (losses[p] != 0) & (losses[p] != 1)
+    if others > 0:
+        for p in range(n):
+            shrink[p] = math.exp(-eta * estimate[p])
     cheaper = math.exp(-eta * cost)
     if w.places.single:
-        squares, after = learn_singles(abstains, cost, cheaper, w)
+        squares, after = learn_singles(abstains, seen, cost, cheaper, w)
     else:
         squares, after = learn_cells(abstains, seen, cost, cheaper, w)
     w.numbers[LEARNT] += 1.0

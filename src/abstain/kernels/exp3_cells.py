@@ -1,63 +1,14 @@
-"""EXP3-ABS on cells of several experts: those that abstain cost a step a cell, those that predict a step an expert."""
+"""EXP3-ABS on cells of several experts: those that abstain take a step a cell, those that predict a step an expert."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from .exp3_state import ADAPTIVE, ETA, TINY, Weights, total
+from .exp3_state import ADAPTIVE, TINY, Weights, total
 from .jit import part
 from .state import Bools, Floats
-
-
-@part
-def remake_cells(w: Weights) -> None:
-    """Make the weights from the cumulative estimates; the best expert's is 1 in its cell, as is the best cell's."""
-    eta, n_cells = w.numbers[ETA], w.paid.size
-    base = np.inf
-    for cell in range(n_cells):
-        low = np.inf
-        for slot in range(w.places.start[cell], w.places.start[cell + 1]):
-            low = min(low, w.losses[slot])
-        w.factor[cell] = low + w.paid[cell]
-        base = min(base, w.factor[cell])
-        for slot in range(w.places.start[cell], w.places.start[cell + 1]):
-            weight = math.exp(-eta * (w.losses[slot] - low))
-            w.weight[slot] = weight if weight > TINY else 0.0
-        w.sums[cell] = total(w.weight, np.uint64(w.places.start[cell]), np.uint64(w.places.start[cell + 1]))
-    for cell in range(n_cells):
-        factor = math.exp(-eta * (w.factor[cell] - base))
-        w.factor[cell] = factor if factor > TINY else 0.0
-
-
-@part
-def draw_in_cells(u: float, abstains: Bools, w: Weights) -> tuple[int, float]:
-    """As `exp3.draw`: first the cell, then the slot in it."""
-    mass, predicting = 0.0, 0.0
-    for cell in range(w.factor.size):
-        part_of_it = w.factor[cell] * w.sums[cell]
-        mass += part_of_it
-        if not abstains[w.places.rule[cell]]:
-            predicting += part_of_it
-    target, chosen = u * mass, -1
-    for cell in range(w.factor.size):
-        part_of_it = w.factor[cell] * w.sums[cell]
-        if part_of_it > 0.0:
-            chosen = cell  # by rounding the target may lie behind the last
-            if target < part_of_it:
-                break
-            target -= part_of_it
-    target /= w.factor[chosen]
-    slot = -1
-    for k in range(w.places.start[chosen], w.places.start[chosen + 1]):
-        if w.weight[k] > 0.0:
-            slot = k
-            if target < w.weight[k]:
-                break
-            target -= w.weight[k]
-    return slot, predicting / mass
 
 
 @part
@@ -105,7 +56,7 @@ def _shrink_cell(cell: int, w: Weights) -> float:
 
 @part
 def learn_cells(abstains: Bools, seen: bool, cost: float, cheaper: float, w: Weights) -> tuple[float, float]:
-    """Learn the estimates of a round: the mean of Lhat^2 before, if it is asked for, and the sum of the weights after."""
+    """Learn the estimates of a round: the mean of Lhat^2 before, if asked for, and the sum of the weights after."""
     before = squares = after = 0.0
     for cell in range(w.paid.size):
         mass = w.factor[cell] * w.sums[cell]

@@ -1,8 +1,8 @@
 """The arrays EXP3-ABS works on.
 
-Experts of one rule form a cell, as in `state`. The cumulative estimate of an expert is split: what it lost while
-predicting, per expert, and what it paid while abstaining, per cell (`exp3_cells`). Where every cell is one expert there
-is nothing to split, and all is per expert (`exp3_singles`).
+Experts of one rule form a *group*: a cell as in `state`. The cumulative estimate of an expert is split: what it lost
+while predicting, per expert, and what it paid while abstaining, per group. Where every expert has a rule of its own
+there is nothing to share: groups are chunks of slots, just to draw from, and all that experts lost or paid is theirs.
 """
 
 from __future__ import annotations
@@ -34,48 +34,52 @@ class Settings(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """A learner: everything it knows. G is 0 where every cell is one expert."""
+    """A learner: everything it knows. In brackets what differs for single experts."""
 
     how: Settings
     places: Layout
+    start: Ints  # (G + 1,) the first slot of each group
     rule_of: Ints  # (K,) of each expert
-    losses: Floats  # (K,) estimated losses while predicting, summed; of single experts, the costs, too
-    paid: Floats  # (G,) costs while abstaining, summed
-    weight: Floats  # (K,) exp(-eta losses), up to a factor of the cell
-    factor: Floats  # (G,) that factor and exp(-eta paid), up to a common one
-    sums: Floats  # (G,) of the weights of a cell, or of each chunk of single experts
+    losses: Floats  # (K,) estimated losses while predicting (and costs while abstaining), summed
+    paid: Floats  # (G,) costs while abstaining, summed (0)
+    weight: Floats  # (K,) exp(-eta losses), up to a factor of the group
+    factor: Floats  # (G,) that factor and exp(-eta paid), up to a common one (1)
+    sums: Floats  # (G,) of the weights of a group
     numbers: Floats  # see the places above
     shrink: Floats  # (P,) scratch: exp(-eta Lhat) of each predictor
     estimate: Floats  # (P,) scratch: Lhat of each predictor
-    lanes: Floats  # (chunks, LANES) scratch of single experts, else empty
-    scratch: Floats  # (K,) of single experts, else empty
+    whole: Ints  # (2,) all slots as one run
+    lanes: Floats  # (whole chunks, LANES) scratch for single experts
+    scratch: Floats  # (K,) for single experts
 
 
 def weights(how: Settings, places: Layout, rule_of: Ints, n_predictors: int) -> Weights:
     """Nothing learnt yet: all weights are 1."""
     n_experts = len(places.expert)
-    n_cells = 0 if places.single else len(places.rule)
-    first = np.arange(0, n_experts, CHUNK) if places.single else places.start[:-1]
+    start = np.append(np.arange(0, n_experts, CHUNK), n_experts) if places.single else places.start
+    n_groups, n_single = len(start) - 1, n_experts if places.single else 0
     return Weights(
         how=how,
         places=places,
+        start=start,
         rule_of=rule_of,
         losses=np.zeros(n_experts),
-        paid=np.zeros(n_cells),
+        paid=np.zeros(n_groups),
         weight=np.ones(n_experts),
-        factor=np.ones(n_cells),
-        sums=np.diff(first, append=n_experts).astype(np.float64),
+        factor=np.ones(n_groups),
+        sums=np.diff(start).astype(np.float64),
         numbers=np.zeros(3),
         shrink=np.ones(n_predictors),
         estimate=np.zeros(n_predictors),
-        lanes=np.zeros((n_experts // CHUNK if places.single else 0, LANES)),
-        scratch=np.zeros(n_experts if places.single else 0),
+        whole=np.array([0, n_experts]),
+        lanes=np.zeros((n_single // CHUNK, LANES)),
+        scratch=np.zeros(n_single),
     )
 
 
 @part
 def total(x: Floats, first: Any, last: Any) -> float:
-    """The sum of ``x[first:last]`` by eight running sums: a fixed order that the processor's vectors can follow."""
+    """The sum of ``x[first:last]`` by eight running sums, in a fixed order."""
     a = b = c = d = e = f = g = h = 0.0
     i = first
     while i + np.uint64(8) <= last:

@@ -67,7 +67,9 @@ class Exp3Abs(CompiledLearner):
         self._used = None if len(used) == experts.n_rules else used
         how = exp3_state.Settings(rate, scale, math.log(experts.n_experts), self.ix)
         self._weights = exp3_state.weights(how, places, cell_of, experts.n_predictors)
-        self._weights.numbers[exp3_state.ETA] = exp3.adaptive_rate(self._weights) if rate == exp3_state.ADAPTIVE else scale
+        self._weights.numbers[exp3_state.ETA] = (
+            exp3.adaptive_rate(self._weights) if rate == exp3_state.ADAPTIVE else scale
+        )
 
     def _rate(self) -> tuple[int, float]:
         """The kind of rate and its number."""
@@ -92,8 +94,7 @@ class Exp3Abs(CompiledLearner):
             w.numbers[exp3_state.ETA] = w.how.scale / math.sqrt(self.round + 1)
             exp3.remake(w)
         q = np.empty(self.experts.n_experts)
-        factor = 1.0 if w.places.single else np.repeat(w.factor, np.diff(w.places.start))
-        q[w.places.expert] = w.weight * factor
+        q[w.places.expert] = w.weight * np.repeat(w.factor, np.diff(w.start))
         return np.asarray(q / q.sum())
 
     def _choose(self, advice: Advice, cost: float) -> Choice:
@@ -132,23 +133,21 @@ class Exp3Abs(CompiledLearner):
         exp3_play.learn_late(k, late, self._weights)
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        names = _SAVED
+        arrays = {name: getattr(self._weights, name).copy() for name in _SAVED}
         if self._weights.how.rate == exp3_state.ANYTIME:  # weights are made anew in every round: what they are made of
-            names = ("losses", "paid", "numbers")
-        arrays = {name: array.copy() for name in names if (array := getattr(self._weights, name)).size > 0}
-        if self._weights.how.rate == exp3_state.ANYTIME:
+            arrays = {"losses": arrays["losses"], "paid": arrays["paid"], "numbers": arrays["numbers"]}
             arrays["numbers"][exp3_state.ETA] = 0.0
         return arrays
 
     def _set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        w, paid = self._weights, None
-        if w.places.single and "paid" in arrays:  # as the first files have it: split as for experts that share rules
-            paid = arrays["paid"]
+        w, paid = self._weights, arrays["paid"]
+        apart = w.places.single and (paid.shape != w.paid.shape or paid.any())  # the first files had it so
+        if apart:
             arrays = {"losses": arrays["losses"] + paid, "numbers": arrays["numbers"]}
         for name, array in arrays.items():
             if name not in _SAVED or array.shape != getattr(w, name).shape:
                 raise InputError("state: the arrays do not fit these experts")
         for name, array in arrays.items():
             getattr(w, name)[:] = array
-        if paid is not None:
+        if apart:
             exp3.remake(w)
