@@ -25,7 +25,7 @@ def played():
     return learner
 
 
-@pytest.mark.parametrize("name", ["ucb", "ucb_nt", "ucb_gt", "fs", "exp3_abs"])
+@pytest.mark.parametrize("name", ["ucb", "ucb_nt", "ucb_gt", "fs", "exp3_abs", "exp3_abs_singles"])
 def test_files_of_the_first_version_are_read(name):
     """Written by version 1 of the format (`tests/data/make.py`), with what the learner did next."""
     learner = ab.load(FIXTURES / f"{name}-v1.abstain")

@@ -7,14 +7,23 @@ import abstain as ab
 from abstain.files import VERSION
 
 FOLDER = Path(__file__).parent
-LEARNERS = {"ucb": ab.UCB, "ucb_nt": ab.UCBNT, "ucb_gt": ab.UCBGT, "fs": ab.FullSupervision, "exp3_abs": ab.Exp3Abs}
+HYPERPLANES = ab.experts.hyperplanes(2, 4, 5, seed=3)
+SINGLES = ab.experts.thresholds(2, [-1.0, 0.1, 0.2, 0.3, 0.5])  # every expert has a rule of its own
+LEARNERS = {
+    "ucb": (ab.UCB, HYPERPLANES),
+    "ucb_nt": (ab.UCBNT, HYPERPLANES),
+    "ucb_gt": (ab.UCBGT, HYPERPLANES),
+    "fs": (ab.FullSupervision, HYPERPLANES),
+    "exp3_abs": (ab.Exp3Abs, HYPERPLANES),
+    "exp3_abs_singles": (ab.Exp3Abs, SINGLES),
+}
 
 
 def main():
-    for name, kind in LEARNERS.items():
+    for name, (kind, experts) in LEARNERS.items():
         X, y = ab.datasets.load("synthetic", n=400, seed=1)
         options = {} if kind is ab.Exp3Abs else {"ties": "random"}
-        learner = kind(ab.experts.hyperplanes(2, 4, 5, seed=3), cost=0.3, seed=2, **options)
+        learner = kind(experts, cost=0.3, seed=2, **options)
         ab.simulate(learner, X[:190], y[:190])
         decisions = [learner.decide(x) for x in X[190:200]]
         learner.save(FOLDER / f"{name}-v{VERSION}.abstain")

@@ -32,11 +32,11 @@ def remake(w: Weights) -> None:
         low = np.inf
         for slot in range(w.start[group], w.start[group + 1]):
             low = min(low, w.losses[slot])
-        w.factor[group] = low + w.paid[group]
+        w.sums[group], w.factor[group] = low, low + w.paid[group]  # for the time being
         base = min(base, w.factor[group])
     for group in range(n_groups):
         first, last = w.start[group], w.start[group + 1]
-        low = base if w.places.single else w.factor[group] - w.paid[group]
+        low = base if w.places.single else w.sums[group]
         for slot in range(first, last):
             weight = math.exp(-eta * (w.losses[slot] - low))
             w.weight[slot] = weight if weight > TINY else 0.0
