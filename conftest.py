@@ -5,6 +5,9 @@ import os
 import tempfile
 from pathlib import Path
 
+import numba
+
 _sources = sorted((Path(__file__).parent / "src" / "abstain" / "kernels").glob("*.py"))
 _state = hashlib.sha256(b"".join(path.read_bytes() for path in _sources)).hexdigest()[:16]
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"abstain-kernels-{_state}"))
+numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # a plugin may have imported Numba, which read its settings then

@@ -36,7 +36,7 @@ def run() -> None:
         tasks.update({f"eta {eta}, rings, d = {dim}": simulation(eta, experts, X, y) for eta in (0.01, "adaptive")})
     X, y = problem(ROUNDS, 100)
     scores = ab.experts.thresholds(100, np.linspace(0.0, 0.25, 20))
-    tasks["eta 0.01, thresholds"] = simulation(0.01, scores, X, y)
+    tasks.update({f"eta {eta}, thresholds": simulation(eta, scores, X, y) for eta in (0.01, "adaptive")})
     times = best(tasks, 8)
     rows = []
     for name in tasks:

@@ -51,6 +51,49 @@ def test_equals_the_twin(table, eta, ix, delay, seed):
             twin.learn(late.round, t, late.probability, True)
 
 
+SETS = {
+    "cells": ab.experts.hyperplanes(3, 30, 10, seed=0),
+    "cells of all sizes": ab.experts.from_columns(7, 5, np.random.default_rng(0).integers(0, 5, (40, 2))),
+    "singles in runs": ab.experts.thresholds(30, np.linspace(-0.05, 0.4, 10)),
+    "scattered singles": ab.experts.from_columns(277, 277, "aligned"),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize(("eta", "T"), [(0.01, 3000), (0.1, 300), (1.0, 30), ("adaptive", 300), ("anytime", 300)])
+@pytest.mark.parametrize(("cost", "loss", "delay"), [(0.2, "zero_one", 0), (0.5, "ramp", 3)])
+def test_whole_runs_equal_the_twin(name, eta, T, cost, loss, delay):
+    """For eta T up to 30; beyond that rounding is amplified by 1 / P in any implementation.
+
+    The twin makes the learner's choices, and each must be the one its own q_t gives for the same random number.
+    """
+    experts = SETS[name]
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-1.0, 1.0, (T, experts.n_features))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=T) > 0.0, 1, -1)
+    learner = ab.Exp3Abs(experts, cost=cost, loss=loss, eta=eta, seed=8)
+    game = written_out(learner, X, y)
+    trace = ab.simulate(learner, X, y, delay=delay)
+    twin = Exp3(game, eta, largest=cost)
+    order = np.argsort(game.rule_of, kind="stable")
+    place = np.argsort(order)
+    probability = {}
+    for t, u in enumerate(np.random.default_rng(8).random(T), start=1):
+        expert, abstained = trace.expert[t - 1], trace.abstained[t - 1]
+        edges = np.append(0.0, np.cumsum(twin.q(t)[order]))
+        assert edges[place[expert]] - 1e-10 <= u <= edges[place[expert] + 1] + 1e-10
+        assert abstained == game.abstains[t - 1, expert]
+        if abstained:
+            twin.learn(t, t, 1.0, False)
+        else:
+            probability[t] = twin.probability(t)
+        if t - delay in probability:
+            twin.learn(t - delay, t, probability.pop(t - delay), True)
+    for t in sorted(probability):
+        twin.learn(t, T, probability[t], True)
+    np.testing.assert_allclose(learner.weights, twin.q(T + 1), rtol=1e-10, atol=1e-10)
+
+
 @pytest.mark.parametrize("eta", ["adaptive", "anytime", "tuned", 0.1])
 @pytest.mark.parametrize("cost", [0.0, 1.0, 0.3, np.linspace(0, 1, 1000)])
 def test_rules_all_learners_obey(eta, cost):
@@ -63,6 +106,8 @@ def test_other_experts():
         ab.experts.thresholds(3, [-1.0, 0.1, 0.5]),
         ab.experts.from_columns(2, 4, [(0, 3), (1, 0), (0, 0)]),
         ab.experts.from_columns(1, 1),
+        ab.experts.thresholds(30, np.linspace(0.0, 1.0, 10)),  # single experts: chunks of them, in runs
+        ab.experts.from_columns(300, 300, "aligned"),  # and no two with the same predictor
     ):
         check_learner(lambda experts=experts: ab.Exp3Abs(experts, cost=0.3, loss="ramp", ix=0.05, seed=1))
 
@@ -83,6 +128,58 @@ def test_nothing_overflows(eta, cost):
     assert learner.weights.sum() == pytest.approx(1.0)
     assert np.isfinite(learner._weights.losses).all()
     assert np.isin(trace.expert, np.arange(6)).all()
+
+
+@pytest.mark.parametrize(
+    ("experts", "row"),
+    [
+        (ab.experts.from_columns(2, 2), [1, -1, 1, -1]),
+        (ab.experts.thresholds(2, [0.0] + 8 * [5.0]), [1, -1]),
+        (ab.experts.from_columns(2, 4, [(0, 0), (1, 1), (0, 2), (1, 3)]), [1, -1, 1, 1, -1, -1]),
+    ],
+    ids=["cells", "singles in runs", "scattered singles"],
+)
+def test_no_number_is_close_to_zero(experts, row):
+    """Processors are slow with those below 2e-308: exp(-0.715 t) is among them at t = 1024, when weights are remade."""
+    learner = ab.Exp3Abs(experts, cost=1.0, eta=0.715, seed=0)
+    for _ in range(1100):
+        ab.simulate(learner, [row], [1])
+        for numbers in (learner._weights.weight, learner._weights.factor):
+            assert ((numbers == 0.0) | (numbers > 1e-300)).all()
+    assert learner.weights[0] == pytest.approx(1.0)
+
+
+@pytest.mark.long
+def test_ten_million_rounds():
+    """Rates from tiny to huge, with and without cost: experts take turns in being the best, and rules in abstaining."""
+    T, pieces = 42_000, 8  # times five rates, three costs, two kinds of experts: 10,080,000 rounds
+    rng = np.random.default_rng(0)
+    y = np.ones(T)
+    turn = (np.arange(T) * 4 // T)[:, np.newaxis] == np.arange(4)
+    scores = np.where(turn, 1.0, -1.0) * rng.choice([0.05, 0.3, 1.0], (T, 4))
+    margins = np.column_stack([np.ones(T), rng.choice([-1.0, 1.0], T), np.arange(T) % 1000 - 500.0])
+    games = [
+        (ab.experts.from_columns(4, 3), np.column_stack([scores, margins])),
+        (ab.experts.thresholds(4, [-1.0, 0.1, 0.5]), scores),
+    ]
+    for experts, X in games:
+        for eta in (1e-6, 1e-3, 0.1, 1.0, 10.0):
+            for cost in (0.0, 0.3, 1.0):
+                learner = ab.Exp3Abs(experts, cost=cost, eta=eta, seed=0)
+                for _ in range(pieces):
+                    trace = ab.simulate(learner, X, y)
+                    w = learner._weights
+                    assert np.isfinite(trace.loss).all()
+                    assert np.isin(trace.expert, np.arange(12)).all()
+                    assert np.isfinite(learner.weights).all()
+                    assert learner.weights.sum() == pytest.approx(1.0, abs=1e-12)
+                    assert ((w.weight >= 0.0) & (w.weight <= 1.0)).all()
+                    for row in X[:: T // 20]:
+                        decision = learner.peek(row)
+                        assert 0.0 <= decision.probability <= 1.0
+                        assert decision.abstained or decision.probability > 0.0
+                assert np.isfinite(w.losses).all()
+                assert learner.round == T * pieces
 
 
 def test_estimates_are_unbiased_also_when_labels_are_late():

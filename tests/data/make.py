@@ -9,8 +9,12 @@ from abstain.files import VERSION
 FOLDER = Path(__file__).parent
 
 
-def finite(kind, **options):
-    return lambda: kind(ab.experts.hyperplanes(2, 4, 5, seed=3), cost=0.3, seed=2, **options)
+RINGS = ab.experts.hyperplanes(2, 4, 5, seed=3)
+SINGLES = ab.experts.thresholds(2, [-1.0, 0.1, 0.2, 0.3, 0.5])  # every expert has a rule of its own
+
+
+def finite(kind, experts=RINGS, **options):
+    return lambda: kind(experts, cost=0.3, seed=2, **options)
 
 
 LEARNERS = {
@@ -19,6 +23,7 @@ LEARNERS = {
     "ucb_gt": finite(ab.UCBGT, ties="random"),
     "fs": finite(ab.FullSupervision, ties="random"),
     "exp3_abs": finite(ab.Exp3Abs),
+    "exp3_abs_singles": finite(ab.Exp3Abs, SINGLES),
     "cont_exp3_abs": lambda: ab.ContExp3Abs(2, cost=0.3, gamma=0.3, epsilon=0.4, actions="grid", seed=2),
 }
 

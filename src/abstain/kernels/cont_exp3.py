@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .cover import Cover, enter, nearest
-from .exp3 import ADAPTIVE, ANYTIME, TINY
+from .exp3_state import ADAPTIVE, ANYTIME, TINY
 from .jit import jit
 from .play import Late, Played
 from .rates import adaptive

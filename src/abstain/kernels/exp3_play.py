@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .exp3 import Weights, draw, learn
+from .exp3 import draw, learn
+from .exp3_state import Weights
 from .jit import jit
 from .play import Late, Played
 from .state import Bools, Floats, Ints

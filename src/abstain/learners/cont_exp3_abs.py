@@ -11,7 +11,7 @@ from .. import costs, losses
 from ..decision import Decision
 from ..errors import InputError
 from ..experts import Advice, Constants, ExpertSet
-from ..kernels import cont_exp3, cover, exp3
+from ..kernels import cont_exp3, cover, exp3_state
 from ..kernels.play import Late, Played, no_late
 from ..surrogate import surrogate
 from ..tables import as_count, is_number
@@ -23,7 +23,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Metric: TypeAlias = Callable[[Floats, Floats], ArrayLike]
 
 _METRICS = {"euclidean": cover.EUCLIDEAN, "cityblock": cover.CITYBLOCK, "chebyshev": cover.CHEBYSHEV}
-_RATES = {"anytime": exp3.ANYTIME, "adaptive": exp3.ADAPTIVE}
+_RATES = {"anytime": exp3_state.ANYTIME, "adaptive": exp3_state.ADAPTIVE}
 _LEAST_CAPACITY = 16
 _LEAST_EPSILON = 1e-100
 MOST_HASHED = 5
@@ -121,14 +121,14 @@ class ContExp3Abs(CompiledLearner):
             if not is_number(self.eta) or not 0.0 < self.eta < math.inf:
                 raise InputError(f"eta: expected a word or a positive number, got {self.eta!r}")
             self.eta = float(self.eta)
-            return exp3.FIXED, self.eta
+            return exp3_state.FIXED, self.eta
         if self.eta in _RATES:
             spread = 2.0 if self.actions == "grid" else self.cost.largest**2 + 1.0
             return _RATES[self.eta], math.sqrt(log_pairs / spread)
         if self.eta == "tuned":
             if self.horizon is None:
                 raise InputError("horizon: eta='tuned' needs the number of rounds, got None")
-            return exp3.FIXED, math.sqrt(self._most_balls() * log_pairs / self.horizon)
+            return exp3_state.FIXED, math.sqrt(self._most_balls() * log_pairs / self.horizon)
         raise InputError(f"eta: expected 'adaptive', 'anytime', 'tuned' or a positive number, got {self.eta!r}")
 
     def _most_balls(self) -> float:

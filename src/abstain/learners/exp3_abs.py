@@ -11,13 +11,15 @@ from .. import costs
 from ..decision import Decision
 from ..errors import InputError
 from ..experts import Advice, ExpertSet
-from ..kernels import exp3, exp3_play
+from ..kernels import exp3, exp3_play, exp3_state
 from ..kernels.play import Late, Played, no_late
+from ..kernels.rates import adaptive
+from ..tables import as_count, is_number
 from .arrange import arrange
 from .base import Choice, Seed
 from .compiled import CompiledLearner
 
-_RATES = {"anytime": exp3.ANYTIME, "adaptive": exp3.ADAPTIVE}
+_RATES = {"anytime": exp3_state.ANYTIME, "adaptive": exp3_state.ADAPTIVE}
 _SAVED = ("losses", "paid", "weight", "factor", "sums", "numbers")
 
 
@@ -59,27 +61,17 @@ class Exp3Abs(CompiledLearner):
         ix: float = 0.0,
     ) -> None:
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
-        if not isinstance(ix, (int, float)) or not 0.0 <= ix < math.inf:
+        if not is_number(ix) or not 0.0 <= ix < math.inf:
             raise InputError(f"ix: expected a number that is not negative, got {ix!r}")
-        self.eta, self.horizon, self.ix = eta, horizon, float(ix)
+        self.eta = float(eta) if is_number(eta) else eta
+        self.horizon = None if horizon is None else as_count(horizon, "horizon")
+        self.ix = float(ix)
         rate, scale = self._rate()
-        n_experts = experts.n_experts
         used, places, cell_of = arrange(experts, by_rule=True)
         self._used = None if len(used) == experts.n_rules else used
-        self._weights = exp3.Weights(
-            how=exp3.Settings(rate, scale, math.log(n_experts), self.ix),
-            places=places,
-            rule_of=cell_of,
-            losses=np.zeros(n_experts),
-            paid=np.zeros(len(used)),
-            weight=np.ones(n_experts),
-            factor=np.ones(len(used)),
-            sums=np.diff(places.start).astype(np.float64),
-            numbers=np.zeros(3),
-            shrink=np.ones(experts.n_predictors),
-            estimate=np.zeros(experts.n_predictors),
-        )
-        self._weights.numbers[exp3.ETA] = exp3.adaptive_rate(self._weights) if rate == exp3.ADAPTIVE else scale
+        how = exp3_state.Settings(rate, scale, math.log(experts.n_experts), self.ix)
+        self._weights = exp3_state.weights(how, places, cell_of, experts.n_predictors)
+        self._weights.numbers[exp3_state.ETA] = adaptive(how.log_experts, 0.0) if rate == exp3_state.ADAPTIVE else scale
 
     def _rate(self) -> tuple[int, float]:
         """The kind of rate and its number."""
@@ -89,22 +81,22 @@ class Exp3Abs(CompiledLearner):
             if eta in _RATES:
                 return _RATES[eta], math.sqrt(log_experts / (largest**2 + 1.0))
             if eta == "tuned":
-                if not isinstance(self.horizon, (int, np.integer)) or self.horizon < 1:
-                    raise InputError(f"horizon: eta='tuned' needs the number of rounds, got {self.horizon!r}")
-                return exp3.FIXED, math.sqrt(2.0 * log_experts / ((largest**2 + 1.0) * self.horizon))
-        elif isinstance(eta, (int, float)) and 0.0 < eta < math.inf:
-            return exp3.FIXED, float(eta)
+                if self.horizon is None:
+                    raise InputError("horizon: eta='tuned' needs the number of rounds, got None")
+                return exp3_state.FIXED, math.sqrt(2.0 * log_experts / ((largest**2 + 1.0) * self.horizon))
+        elif is_number(eta) and 0.0 < eta < math.inf:
+            return exp3_state.FIXED, eta
         raise InputError(f"eta: expected 'adaptive', 'anytime', 'tuned' or a positive number, got {eta!r}")
 
     @property
     def weights(self) -> NDArray[np.float64]:
         """q, the probabilities the coming expert is drawn with (K,)."""
         w = self._weights
-        if w.how.rate == exp3.ANYTIME:
-            w.numbers[exp3.ETA] = w.how.scale / math.sqrt(self.round + 1)
+        if w.how.rate == exp3_state.ANYTIME:
+            w.numbers[exp3_state.ETA] = w.how.scale / math.sqrt(self.round + 1)
             exp3.remake(w)
         q = np.empty(self.experts.n_experts)
-        q[w.places.expert] = w.weight * np.repeat(w.factor, np.diff(w.places.start))
+        q[w.places.expert] = w.weight * np.repeat(w.factor, np.diff(w.start))
         return np.asarray(q / q.sum())
 
     def _choose(self, advice: Advice, cost: float) -> Choice:
@@ -129,7 +121,7 @@ class Exp3Abs(CompiledLearner):
 
     def _new_late(self, delay: int) -> Late:
         losses = np.uint8 if self.loss.binary else np.float64
-        return no_late(delay, 0, len(self._weights.paid), self.experts.n_predictors, losses)
+        return no_late(delay, 0, len(self._weights.places.rule), self.experts.n_predictors, losses)
 
     def _play(
         self, X: NDArray[np.float64], advice: Advice, losses: NDArray[Any], costs: NDArray[np.float64],
@@ -144,14 +136,20 @@ class Exp3Abs(CompiledLearner):
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         arrays = {name: getattr(self._weights, name).copy() for name in _SAVED}
-        if self._weights.how.rate == exp3.ANYTIME:  # weights are made anew in every round: only what they are made of
+        if self._weights.how.rate == exp3_state.ANYTIME:  # weights are made anew in every round: what they are made of
             arrays = {"losses": arrays["losses"], "paid": arrays["paid"], "numbers": arrays["numbers"]}
-            arrays["numbers"][exp3.ETA] = 0.0
+            arrays["numbers"][exp3_state.ETA] = 0.0
         return arrays
 
     def _set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        w, paid = self._weights, arrays["paid"]
+        apart = w.places.single and (paid.shape != w.paid.shape or paid.any())  # the first files had it so
+        if apart:
+            arrays = {"losses": arrays["losses"] + paid, "numbers": arrays["numbers"]}
         for name, array in arrays.items():
-            if name not in _SAVED or array.shape != getattr(self._weights, name).shape:
+            if name not in _SAVED or array.shape != getattr(w, name).shape:
                 raise InputError("state: the arrays do not fit these experts")
         for name, array in arrays.items():
-            getattr(self._weights, name)[:] = array
+            getattr(w, name)[:] = array
+        if apart:
+            exp3.remake(w)

@@ -1,0 +1,123 @@
+"""EXP3-ABS where every expert has a rule of its own: slot and rule are the same, and loops need no branches.
+
+The compiler makes vector instructions of loops over elements that write one array (of two it would have to know that
+they do not overlap), but not of running sums without fast-math: sums are taken side by side.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .exp3_state import ADAPTIVE, TINY, Weights, total
+from .jit import part
+from .state import CHUNK, Bools, Ints
+
+
+@part
+def predicting(abstains: Bools, w: Weights) -> float:
+    """The sum of the weights of those who predict, by as many running sums as a chunk has slots."""
+    weight, sums = w.weight, w.scratch
+    first, n, size = np.uint64(0), np.uint64(weight.size), np.uint64(CHUNK)
+    for i in range(min(size, n)):
+        sums[i] = 0.0
+    while first + np.uint64(4) * size <= n:
+        for i in range(size):
+            a, b, c, d = first + i, first + size + i, first + np.uint64(2) * size + i, first + np.uint64(3) * size + i
+            x, y, z, v = weight[a], weight[b], weight[c], weight[d]
+            two = (0.0 if abstains[a] else x) + (0.0 if abstains[b] else y)
+            sums[i] += two + ((0.0 if abstains[c] else z) + (0.0 if abstains[d] else v))
+        first += np.uint64(4) * size
+    while first < n:
+        for i in range(min(size, n - first)):
+            x = weight[first + i]
+            sums[i] += 0.0 if abstains[first + i] else x
+        first += size
+    return total(sums, np.uint64(0), min(size, n))
+
+
+@part
+def _squares(run: Ints, abstains: Bools, cost: float, w: Weights) -> float:
+    """The sum of weight Lhat^2."""
+    weight, terms, estimate, predictor = w.weight, w.scratch, w.estimate, w.places.predictor
+    of_cost = cost * cost
+    for r in range(np.uint64(run.size - 1)):
+        first = np.uint64(run[r])
+        lost = estimate[np.uint64(predictor[first])]
+        square = lost * lost
+        for i in range(np.uint64(run[r + np.uint64(1)]) - first):
+            terms[first + i] = weight[first + i] * (of_cost if abstains[first + i] else square)
+    return total(terms, np.uint64(0), np.uint64(terms.size))
+
+
+@part
+def _learn_runs(run: Ints, abstains: Bools, cost: float, cheaper: float, w: Weights) -> None:
+    """Learn where slots of one predictor lie next to each other: nothing to gather."""
+    losses, weight = w.losses, w.weight
+    for r in range(np.uint64(run.size - 1)):
+        first = np.uint64(run[r])
+        n = np.uint64(run[r + np.uint64(1)]) - first
+        p = np.uint64(w.places.predictor[first])
+        lost, keep = w.estimate[p], w.shrink[p]
+        for i in range(n):
+            losses[first + i] += cost if abstains[first + i] else lost
+        for i in range(n):
+            less = weight[first + i] * (cheaper if abstains[first + i] else keep)
+            weight[first + i] = less if less > TINY else 0.0
+
+
+@part
+def _learn_scattered(abstains: Bools, cost: float, cheaper: float, w: Weights) -> None:
+    """Learn where they do not: gather first, so that the rest is vector instructions."""
+    losses, weight, gathered, predictor = w.losses, w.weight, w.scratch, w.places.predictor
+    estimate, shrink, n = w.estimate, w.shrink, np.uint64(w.weight.size)
+    for k in range(n):
+        gathered[k] = estimate[np.uint64(predictor[k])]
+    for k in range(n):
+        lost = gathered[k]
+        losses[k] += cost if abstains[k] else lost
+    for k in range(n):
+        gathered[k] = shrink[np.uint64(predictor[k])]
+    for k in range(n):
+        keep = gathered[k]
+        less = weight[k] * (cheaper if abstains[k] else keep)
+        weight[k] = less if less > TINY else 0.0
+
+
+@part
+def _add_up(w: Weights) -> None:
+    """The sum of each chunk: four weights to a lane, then the lanes.
+
+    The compiler unrolls short loops instead of using vectors: it must not know the number of lanes.
+    """
+    weight, one = w.weight, np.uint64(w.lanes.shape[1])
+    two, three, first = np.uint64(2) * one, np.uint64(3) * one, np.uint64(0)
+    for c in range(w.lanes.shape[0]):
+        lane = w.lanes[c]
+        for j in range(one):
+            i = first + j
+            lane[j] = (weight[i] + weight[i + one]) + (weight[i + two] + weight[i + three])
+        first += np.uint64(CHUNK)
+    for c in range(w.lanes.shape[0]):
+        x = w.lanes[c]
+        a = ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]))
+        w.sums[c] = a + (((x[8] + x[9]) + (x[10] + x[11])) + ((x[12] + x[13]) + (x[14] + x[15])))
+    if w.lanes.shape[0] < w.sums.size:
+        w.sums[w.sums.size - 1] = total(weight, first, np.uint64(weight.size))
+
+
+@part
+def learn_singles(abstains: Bools, seen: bool, cost: float, cheaper: float, w: Weights) -> tuple[float, float]:
+    """Learn the estimates of a round: the mean of Lhat^2 before, if asked for, and the sum of the weights after.
+
+    If the label was not seen, all predictors are alike: none lost anything.
+    """
+    run, n_sums = w.places.run if seen else w.whole, np.uint64(w.sums.size)
+    squares = 0.0
+    if w.how.rate == ADAPTIVE:
+        squares = _squares(run, abstains, cost, w) / total(w.sums, np.uint64(0), n_sums)
+    if 8 * (run.size - 1) > w.weight.size:
+        _learn_scattered(abstains, cost, cheaper, w)
+    else:
+        _learn_runs(run, abstains, cost, cheaper, w)
+    _add_up(w)
+    return squares, total(w.sums, np.uint64(0), n_sums)
