@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import abstain as ab
 from abstain.checks import check_learner
 from abstain.errors import DecisionError, InputError
+from abstain.tables import own_stream
 
 from .instances import tables
 from .reference.exp3 import Exp3
@@ -78,7 +79,7 @@ def test_whole_runs_equal_the_twin(name, eta, T, cost, loss, delay):
     order = np.argsort(game.rule_of, kind="stable")
     place = np.argsort(order)
     probability = {}
-    for t, u in enumerate(np.random.default_rng(8).random(T), start=1):
+    for t, u in enumerate(np.random.default_rng(own_stream(8)).random(T), start=1):
         expert, abstained = trace.expert[t - 1], trace.abstained[t - 1]
         edges = np.append(0.0, np.cumsum(twin.q(t)[order]))
         assert edges[place[expert]] - 1e-10 <= u <= edges[place[expert] + 1] + 1e-10
