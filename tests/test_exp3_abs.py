@@ -60,6 +60,35 @@ SETS = {
 }
 
 
+@settings(max_examples=1000)
+@given(tables(max_rounds=30), rates, st.sampled_from([0.0, 0.1]), st.integers(0, 99))
+def test_one_update_equals_the_twins(table, eta, ix, seed):
+    """From the same cumulative estimates, whatever led there: estimates, V and weights after one more round."""
+    T = len(table.X)
+    learner = ab.Exp3Abs(table.experts, cost=table.cost, loss=table.loss, eta=eta, horizon=T, ix=ix, seed=seed)
+    if T > 1:
+        ab.simulate(learner, table.X[: T - 1], table.y[: T - 1])
+    twin = Exp3(written_out(learner, table.X, table.y), eta, ix, T, learner.cost.largest)
+    w = learner._weights
+
+    def estimates():
+        total = np.empty(table.experts.n_experts)
+        total[w.places.expert] = w.losses + np.repeat(w.paid, np.diff(w.start))
+        return total
+
+    twin.total, twin.V = estimates(), w.numbers[1]
+    np.testing.assert_allclose(learner.weights, twin.q(T), rtol=1e-11, atol=1e-12)
+    decision = learner.decide(table.X[T - 1])
+    if not decision.abstained:
+        learner.learn(decision, table.y[T - 1])
+    before = twin.total.copy()
+    twin.learn(T, T, decision.probability, not decision.abstained)
+    np.testing.assert_allclose(estimates() - before, twin.total - before, rtol=1e-12, atol=1e-12 * (1 + before.max()))
+    if eta == "adaptive":
+        assert w.numbers[1] == pytest.approx(twin.V, rel=1e-12)
+    np.testing.assert_allclose(learner.weights, twin.q(T + 1), rtol=1e-11, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize(("eta", "T"), [(0.01, 3000), (0.1, 300), (1.0, 30), ("adaptive", 300), ("anytime", 300)])
 @pytest.mark.parametrize(("cost", "loss", "delay"), [(0.2, "zero_one", 0), (0.5, "ramp", 3)])

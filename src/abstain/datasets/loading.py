@@ -63,7 +63,7 @@ def load(
     return X[drawn], y[drawn]
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def _whole(name: str, path: Path | None, state: tuple[int, ...], scale: str | None) -> Arrays:
     """All rows, scaled. Kept, as studies ask for the same set many times; ``state`` tells a file from a changed one."""
     X, y = shipped.read(name) if path is None else reading.read(path, known(name))
