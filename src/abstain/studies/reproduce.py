@@ -54,8 +54,9 @@ def reproduce(
         missing=[*notes, *_missing(session), *_not_drawn(drawn)],
     )
     page = report.write(out / "report.html", verdicts, drawn, studies, facts)
-    if len(session.curves) > 0:
-        console.print(_finals(table))
+    first = next((study for study in studies if study.name in session.curves["study"]), None)
+    if isinstance(first, Study):
+        console.print(_finals(table, first))
     console.print(claims.table(verdicts))
     if readings:
         console.print(claims.readings_table(readings))
@@ -65,21 +66,19 @@ def reproduce(
     return not session.failures
 
 
-def _finals(table: "pl.DataFrame") -> "Table":
-    """R_T / T of every learner in the first settings; the report has all."""
+def _finals(table: "pl.DataFrame", study: Study) -> "Table":
+    """R_T / T of every learner in the first settings of a study; the report has all."""
     import polars as pl
     from rich.table import Table
 
-    last = table.filter(pl.col("t") == pl.col("t").max().over("study", "dataset", "cost"))
-    learners = last["learner"].unique(maintain_order=True).to_list()
-    result = Table("set, cost", title="Average regret at the end, R_T / T")
-    for learner in learners:
-        result.add_column(learner, justify="right")
-    settings = last.partition_by("study", "dataset", "cost", as_dict=True, maintain_order=True)
-    for (_, dataset, cost), rows in list(settings.items())[:SHOWN]:
+    last = table.filter((pl.col("study") == study.name) & (pl.col("t") == study.rounds))
+    result = Table("set, cost", title=f"{study.title}: R_T / T")
+    for learner in study.learners:
+        result.add_column(learner.label, justify="right", min_width=6)
+    settings = last.partition_by("dataset", "cost", as_dict=True, maintain_order=True)
+    for (dataset, cost), rows in list(settings.items())[:SHOWN]:
         regret = dict(zip(rows["learner"], rows["regret"], strict=True))
-        values = (f"{regret[name]:.4f}" if name in regret else "" for name in learners)
-        result.add_row(f"{dataset}, {cost:g}", *values)
+        result.add_row(f"{dataset}, {cost:g}", *(f"{regret[learner.label]:.4f}" for learner in study.learners))
     if len(settings) > SHOWN:
         result.caption = f"and {len(settings) - SHOWN} more settings in the report"
     return result

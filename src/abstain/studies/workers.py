@@ -32,6 +32,8 @@ def _on_cores(batches: Sequence[list[Part]], data: str | None, jobs: int) -> Gen
     import joblib
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+    # A worker that has grown, by the tables it keeps, is replaced by a new one; nothing is lost.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     pool = joblib.Parallel(n_jobs=min(jobs, len(batches)), return_as="generator_unordered", batch_size=1)
     results = pool(joblib.delayed(_in_worker)(batch, data, os.getpid()) for batch in batches)
     try:
