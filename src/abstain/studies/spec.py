@@ -46,10 +46,15 @@ def read(path: str | os.PathLike[str]) -> dict[str, AnyStudy]:
 
 
 def select(studies: Mapping[str, AnyStudy], name: str) -> list[AnyStudy]:
-    """The study of that name and those whose name goes on after it (``readings-...``); "all" but the readings."""
+    """The study of that name and those whose name goes on after it (``readings-...``); "all" but the readings.
+
+    With the readings comes our own, `regret`, to compare them with.
+    """
     if name == "all":
         return [study for key, study in studies.items() if not key.startswith("readings-")]
     chosen = [study for key, study in studies.items() if key == name or key.startswith(f"{name}-")]
+    if name == "readings" and chosen and "regret" in studies:
+        chosen.insert(0, studies["regret"])
     if not chosen:
         known = ", ".join(dict.fromkeys("readings" if key.startswith("readings-") else key for key in studies))
         raise InputError(f"study: expected one of {known}, all, or the path of a .toml file, got {name!r}")
