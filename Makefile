@@ -13,7 +13,7 @@ $(VENV)/ready: pyproject.toml
 	touch $@
 
 demo: $(VENV)/ready
-	$(BIN)/abstain reproduce main --quick --out out
+	$(BIN)/abstain reproduce main --quick
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 -m "not long"

@@ -7,6 +7,8 @@ import threading
 import pytest
 from polars.testing import assert_frame_equal
 
+from abstain.errors import InputError
+from abstain.studies import workers
 from abstain.studies.results import MACHINE
 from abstain.studies.runner import run
 
@@ -43,3 +45,14 @@ def test_a_killed_worker(tmp_path):
     assert session.n_run == 2 * 2 * 10 + 4
     alone = run([study], tmp_path / "alone", jobs=1)
     assert_frame_equal(session.curves.drop(MACHINE), alone.curves.drop(MACHINE), check_exact=True)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_without_workers(tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "CONNECT_SECONDS", 0.5)
+    options = {"n_workers": 0, "dashboard_address": None, "silence_logs": 50}
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        pytest.raises(InputError, match="expected workers at .*, got none"),
+    ):
+        run([small()], tmp_path, dask=cluster.scheduler_address)

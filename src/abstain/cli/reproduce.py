@@ -18,9 +18,13 @@ def reproduce(
         bool, typer.Option("--quick", help="One expert set, two draws, 2,000 rounds: to see that it works.")
     ] = False,
     data: Annotated[Path | None, typer.Option(help="The folder of the data sets.")] = None,
-    out: Annotated[Path, typer.Option(help="The folder for the results; a run goes on where one stopped.")] = Path(
-        "out"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder for the results; a run goes on where one stopped.",
+            show_default="out, or out/quick with --quick",
+        ),
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes; as many as there are cores, if not given.")
     ] = None,
@@ -34,6 +38,8 @@ def reproduce(
     from ..studies import reproduce as studies
 
     console = Console()
+    if out is None:
+        out = Path("out", "quick") if quick else Path("out")
     try:
         fine = studies.reproduce(study, out, quick=quick, data=data, jobs=jobs, dask=dask, console=console)
     except (AbstainError, OSError) as error:

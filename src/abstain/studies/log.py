@@ -43,6 +43,8 @@ class Log:
             fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FileError(f"{self.path}: another run is writing here; wait for it, or use another folder") from None
+        except OSError:
+            pass  # a file system without locks
 
     def _read(self) -> None:
         self._stream.seek(0)
@@ -54,6 +56,8 @@ class Log:
             try:
                 record = json.loads(line)
                 if "run" not in record:
+                    if "regret" not in record and not ("data" in record and ("runs" in record or "best" in record)):
+                        raise KeyError("what was found")
                     self.records[record["key"]] = record
             except (ValueError, TypeError, KeyError):
                 raise FileError(

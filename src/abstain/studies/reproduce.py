@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import claims, figures, report
+from .. import datasets
+from . import claims, figures, outputs, report
 from .results import summary
+from .rows import rows_of
 from .runner import FAILURES, Session, run
 from .spec import AnyStudy, Study, paper, read, select
 from .streams import INSTANCES
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+QUICK = (
+    "This is a quick run, of one expert set, two draws and 2,000 rounds at most (of ContEXP3-ABS two runs of 10,000): "
+    "it shows that everything works, not whether the paper is right."
+)
 SHOWN = 12
 """Settings whose numbers are printed."""
 
@@ -38,10 +44,13 @@ def reproduce(
     notes = [_played_instead(*pair) for pair in zip(wanted, studies, strict=True) if pair[0] != pair[1]]
     for note in notes:
         _say(console, "yellow", "missing", note)
+    if quick:
+        notes.insert(0, QUICK)
     console.print("At their first use the kernels are compiled, which takes a while.", highlight=False)
     session = run(studies, out, data=data, jobs=jobs, dask=dask, console=console)
     with console.status("Drawing the figures, judging the claims ..."):
         drawn = figures.draw_all(session.curves, out / "figures")
+        _remove_others(out / "figures", drawn)
         verdicts = claims.judge(session.curves, {"n_experts": _n_experts(studies), "growth": session.grown})
         readings = claims.breaks(session.curves, verdicts, {study.name: study.title for study in studies})
     table = summary(session.curves)
@@ -51,6 +60,8 @@ def reproduce(
         seconds=time.perf_counter() - start,
         summary=table,
         readings=readings,
+        parts=f"{session.n_run:,} run now, {session.n_kept:,} kept from earlier runs",
+        rows=rows_of(studies, data),
         missing=[*notes, *_missing(session), *_not_drawn(drawn)],
     )
     page = report.write(out / "report.html", verdicts, drawn, studies, facts)
@@ -60,6 +71,9 @@ def reproduce(
     console.print(claims.table(verdicts))
     if readings:
         console.print(claims.readings_table(readings))
+    for found in facts.rows:
+        for note in found.notes:
+            _say(console, "yellow", "note", f"{found.dataset}: {note}")
     show_outcome(session, console)
     console.print(f"Results: {session.path}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"Report:  {page}", markup=False, highlight=False, soft_wrap=True)
@@ -69,10 +83,11 @@ def reproduce(
 def _finals(table: "pl.DataFrame", study: Study) -> "Table":
     """R_T / T of every learner in the first settings of a study; the report has all."""
     import polars as pl
+    from rich.markup import escape
     from rich.table import Table
 
     last = table.filter((pl.col("study") == study.name) & (pl.col("t") == study.rounds))
-    result = Table("set, cost", title=f"{study.title}: R_T / T")
+    result = Table("set, cost", title=f"Average regret R_T / T, study {escape(study.name)}")
     for learner in study.learners:
         result.add_column(learner.label, justify="right", min_width=6)
     settings = last.partition_by("dataset", "cost", as_dict=True, maintain_order=True)
@@ -96,7 +111,11 @@ def _played_instead(wanted: AnyStudy, played: AnyStudy) -> str:
 def _n_experts(studies: Sequence[AnyStudy]) -> dict[str, int]:
     """K for each set of the studies behind claim 13."""
     return {
-        dataset: (INSTANCES[dataset](cost).experts if dataset in INSTANCES else study.experts.make(2, None)).n_experts
+        dataset: (
+            INSTANCES[dataset](cost).experts
+            if dataset in INSTANCES
+            else study.experts.make(datasets.info(dataset).features, None)
+        ).n_experts
         for study in studies
         if isinstance(study, Study) and study.name.startswith("adversarial")
         for dataset, cost in study.settings
@@ -108,6 +127,15 @@ def _missing(session: Session) -> list[str]:
     failed = f"{len(session.failures):,} cells failed; {FAILURES} says why." if session.failures else ""
     sets = f"Data sets that are not here: {', '.join(sorted(session.missing))}." if session.missing else ""
     return [sentence for sentence in (sets, failed) if sentence]
+
+
+def _remove_others(folder: Path, drawn: Sequence[figures.Drawn]) -> None:
+    """Figures of an earlier command in the same folder would be taken for this one's."""
+    kept = {path for figure in drawn for path in figure.paths}
+    for path in folder.glob("figure-*"):
+        if path not in kept:
+            with outputs.writing(path):
+                path.unlink()
 
 
 def _not_drawn(drawn: Sequence[figures.Drawn]) -> list[str]:

@@ -69,7 +69,7 @@ def run(
     names = [study.name for study in studies]
     if len(set(names)) < len(names):
         raise InputError(f"studies: expected no name twice, got {', '.join(names)}")
-    if data is not None and dask is None:
+    if data is not None:
         data = as_folder(data)
     folder = None if data is None else str(Path(data).absolute())
     parts: dict[str, Part] = {}

@@ -15,7 +15,7 @@ from .. import datasets, experts, learners
 from ..errors import AbstainError, InputError
 from ..experts import ExpertSet
 from ..learners import Learner
-from ..tables import as_count, as_seed
+from ..tables import as_count, as_seed, is_number
 from . import streams
 
 Setting: TypeAlias = tuple[str, float]
@@ -64,6 +64,20 @@ def _as_key(value: Any) -> Any:
     return value.key if isinstance(value, Keyed) else value
 
 
+def _as_plain(options: Any, name: str) -> dict[str, Any]:
+    """Options as plain values, which have a key in every process."""
+    if not isinstance(options, dict):
+        raise InputError(f"{name}: expected options by name, got {options!r}")
+    plain = {
+        key: value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value for key, value in options.items()
+    }
+    try:
+        json.dumps(plain)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: expected numbers, words and lists as options, got {options!r}") from None
+    return plain
+
+
 @dataclass(frozen=True)
 class LearnerSpec(Keyed):
     """A learner: the label its lines have, the name of its class, its options."""
@@ -75,6 +89,7 @@ class LearnerSpec(Keyed):
     def __post_init__(self) -> None:
         if not isinstance(self.label, str) or not self.label:
             raise InputError(f"label: expected a text, got {self.label!r}")
+        object.__setattr__(self, "options", _as_plain(self.options, self.label))
         kinds = learner_kinds()
         _one_of(self.kind, kinds, f"{self.label}: kind")
         for option in self.options:
@@ -99,6 +114,7 @@ class ExpertsSpec(Keyed):
 
     def __post_init__(self) -> None:
         _one_of(self.kind, (*BUILDERS, "instance"), "experts: kind")
+        object.__setattr__(self, "options", _as_plain(self.options, "experts"))
         if self.kind == "instance":
             if self.options:
                 raise InputError(f"experts: expected no options for instances, got {', '.join(self.options)}")
@@ -160,19 +176,25 @@ class Study:
             if not isinstance(getattr(self, name), str):
                 raise InputError(f"{name}: expected a text, got {getattr(self, name)!r}")
         for name, least in (("rounds", 1), ("draws", 1), ("expert_sets", 1), ("checkpoints", 2)):
-            as_count(getattr(self, name), name, least)
+            object.__setattr__(self, name, as_count(getattr(self, name), name, least))
         if self.rounds > MOST_ROUNDS:
             raise InputError(f"rounds: expected at most {MOST_ROUNDS:,}, got {self.rounds:,}")
         if as_seed(self.seed) is None or not isinstance(self.seed, (int, np.integer)):
             raise InputError(f"seed: expected a whole number that is not negative, got {self.seed!r}")
+        object.__setattr__(self, "seed", int(self.seed))
         _one_of(self.scale, SCALES, "scale")
+        if not isinstance(self.experts, ExpertsSpec):
+            raise InputError(f"experts: expected an ExpertsSpec, got {self.experts!r}")
         settings, instead = self._pairs(), _as_pairs(self.instead, "instead")
         for dataset, cost in (*settings, *instead):
             _one_of(dataset, streams.names(), "set")
             if (dataset in streams.INSTANCES) != (self.experts.kind == "instance"):
                 raise InputError(f"experts: {dataset} needs experts of kind {_kind_for(dataset)}")
-            if isinstance(cost, bool) or not isinstance(cost, (int, float)) or not 0.0 <= cost <= 1.0:
+            if not is_number(cost) or not 0.0 <= cost <= 1.0:
                 raise InputError(f"cost: expected a number in [0, 1], got {cost!r}")
+        for learner in self.learners:
+            if not isinstance(learner, LearnerSpec):
+                raise InputError(f"learners: expected LearnerSpecs, got {learner!r}")
         labels = [learner.label for learner in self.learners]
         if not labels or len(set(labels)) < len(labels):
             raise InputError(f"learners: expected at least one and no label twice, got {', '.join(labels) or 'none'}")

@@ -82,6 +82,10 @@ def _on_dask(batches: Sequence[list[Part]], data: str | None, address: str) -> G
     except (OSError, ValueError) as error:
         raise InputError(f"dask: expected the address of a scheduler, got {address!r} ({error})") from None
     with client:
+        try:
+            client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+        except TimeoutError:
+            raise InputError(f"dask: expected workers at {address}, got none in {CONNECT_SECONDS} seconds") from None
         futures = {client.submit(run_batch, batch, data, pure=False): batch for batch in batches}
         for future in distributed.as_completed(futures, loop=client.loop):
             yield future.result() if future.status == "finished" else _lost(futures[future], future)

@@ -67,5 +67,5 @@ def grows_no_faster(growth: Iterable[tuple[int, int, int, float]] | None) -> Ver
         if value > rates[d] + LOGARITHMS
     ]
     listed = "; ".join(f"d = {d}: slope {value:.2f}, rate {rates[d]:.2f}" for d, value in found.items())
-    numbers = f"Slope of log regret against log T and the exponent of the rate, {listed}."
+    numbers = f"Slope of log regret against log T and the exponent of the rate (up to {LOGARITHMS:g} more), {listed}."
     return give(14, by_share(len(found) - len(fails), len(found)), numbers, fails, ["adversarial-growth"])

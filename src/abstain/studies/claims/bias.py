@@ -28,7 +28,9 @@ def linear_regret(results: Results, number: int) -> Verdict:
     dataset = {11: "bias-problem", 12: "proposition-1"}[number]
     instance = instances.bias_problem() if number == 11 else instances.proposition_1()
     gap = max(instance.means) - min(instance.means)
-    runs = {name: results.runs(name, "bias", dataset) for name in (OWN, *SAFE)}
+    runs = {
+        name: [run for run in results.runs(name, "bias", dataset) if run.cost == instance.cost] for name in (OWN, *SAFE)
+    }
     if not runs[OWN] or not any(runs[name] for name in SAFE):
         return not_judged(number, "bias")
     shares = {name: sum(is_linear(run, gap) for run in found) / len(found) for name, found in runs.items() if found}

@@ -18,7 +18,8 @@ RULES = {
     2: _LESS,
     3: _LESS,
     4: f"Close: {_CLOSE}, at each cost of a set; most: more than {closeness.MOST:.0%} of the sets. Within: UCB-GT - FS "
-    f"is at most FS's standard deviation, on at least {closeness.SOME} sets. It holds if both, in part if one.",
+    f"is at most FS's standard deviation, on at least {closeness.SOME} sets. It holds if both, in part if one; "
+    "with one expert set there is no deviation, and only the first is asked.",
     5: f"At T: UCB-GT {edges.LEAST} to {edges.MOST} million, rounded (the published 3.07 is 3), and at least "
     f"{edges.TIMES} times UCB-NT's; UCB-NT within a factor of {edges.ORDER:g} of {edges.UCB_NT:,}; FS K^2, about "
     f"{edges.FULL} million. {_ALL}",

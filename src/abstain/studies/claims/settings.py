@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..results import summary
+from ..streams import UNSCALED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,6 +19,11 @@ MAIN = ("regret", "abstention", "main")
 PAPER = ("UCB", "UCB-NT", "UCB-GT", "FS")
 """The paper's four learners."""
 READINGS = "readings-"
+
+
+def is_repeated(study: str, dataset: str) -> bool:
+    """Whether a study of another scaling has the same runs: of a set that is not scaled."""
+    return study.endswith("-minmax") and dataset in UNSCALED
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,7 +81,7 @@ FIGURES = {
         captions.describe_abstention,
     ),
     11: _curves("extreme", "Extreme costs", learning.extreme, captions.describe_extreme),
-    12: _curves("confidence", "Confidence-based experts", learning.confidence, captions.describe_regret),
+    12: _curves("confidence", "Confidence-based experts", learning.confidence, captions.describe_confidence),
     13: _curves("small", "Fewer experts", learning.small, captions.describe_regret),
 }
 

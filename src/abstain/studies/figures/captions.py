@@ -32,6 +32,11 @@ def describe_regret(shown: Grid) -> str:
     return f"{text}.{_scale()}{_missing(shown)}"
 
 
+def describe_confidence(shown: Grid) -> str:
+    """The sentence on regret, and what the band is of."""
+    return f"{describe_regret(shown)} These experts are not drawn: the band is that of the data alone."
+
+
 def _compared(panels: list[Panel], other: str) -> list[tuple[float, float]]:
     pairs = [(panel.last("UCB-GT"), panel.last(other)) for panel in panels]
     return [(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None]

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from ..claims import Reading
+from ..rows import Rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,4 +42,8 @@ class Facts:
     readings: Sequence[Reading] = ()
     missing: Sequence[str] = ()
     """What could not be run or drawn, a sentence each."""
+    parts: str = ""
+    """How many parts were run, and how many taken from earlier runs."""
+    rows: Sequence[Rows] = ()
+    """The data files."""
     versions: Mapping[str, str] = field(default_factory=versions)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ..claims.settings import MAIN, PAPER, READINGS
 from ..growth import GrowthStudy
+from ..rows import Rows
 from ..spec import AnyStudy
 from .markup import table, text
 
@@ -80,6 +81,22 @@ def settings(studies: Sequence[AnyStudy]) -> str:
         )
     heads = ("Study", "Sets and costs", "Experts; scale", "Learners", "T", "Expert sets × draws", "Seed")  # noqa: RUF001
     return table(heads, [rows], "settings")
+
+
+def data(files: Sequence[Rows]) -> str:
+    """A row a set: the file, its size, and what is odd about it."""
+    rows = [
+        (
+            text(found.dataset),
+            text(found.file),
+            text(f"{found.rows:,}"),
+            text(found.features),
+            text(f"{found.positive:.1%}"),
+            text("; ".join(found.notes)),
+        )
+        for found in files
+    ]
+    return table(("Set", "File", "Rows", "Features", "Share of +1", "Notes"), [rows], "data")
 
 
 def _growth(study: GrowthStudy) -> tuple[str, ...]:

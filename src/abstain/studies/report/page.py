@@ -39,6 +39,8 @@ def page(verdicts: Sequence[Verdict], figures: Sequence[Picture], studies: Seque
         sections.append(("readings", "Other readings", _READINGS + claims.readings(facts.readings)))
     if studies:
         sections.append(("settings", "Settings", numbers.settings(studies)))
+    if facts.rows:
+        sections.append(("data", "Data", numbers.data(facts.rows)))
     sections.append(("run", "This run", _run(facts)))
     return Template(_file("page.html")).substitute(
         style=_file("style.css"),
@@ -52,7 +54,8 @@ def page(verdicts: Sequence[Verdict], figures: Sequence[Picture], studies: Seque
 
 _NUMBERS = (
     "<p>Average regret R<sub>T</sub>/T: the mean over draws and expert sets, ± the standard deviation over expert "
-    "sets. In bold the least of a row; FS sees every label and does not compete.</p>\n"
+    "sets (confidence-based experts are not drawn, so there it is that of the data alone). In bold the least of a row; "
+    "FS sees every label and does not compete.</p>\n"
 )
 _READINGS = (
     "<p>Where the paper leaves room we chose one reading; these are others. A reading breaks a claim that fares worse "
@@ -78,5 +81,6 @@ def _run(facts: Facts) -> str:
     if facts.seconds is not None:
         minutes, seconds = divmod(round(facts.seconds), 60)
         rows.append(("time taken", f"{minutes} min {seconds} s" if minutes else f"{facts.seconds:.1f} s"))
+    rows.append(("cells", facts.parts))
     rows += facts.versions.items()
     return table(("", ""), [[(text(name), text(value)) for name, value in rows if value]], "run")
