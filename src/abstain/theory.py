@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
-from .learners.cont_exp3_abs import radius
+from .learners.balls import radius
 from .tables import is_number, plain
 
 MOST_EXACT = 16

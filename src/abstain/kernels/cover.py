@@ -62,6 +62,13 @@ def enter(cover: Cover) -> None:
     cover.n_balls[0] = ball + 1
 
 
+@jit
+def enter_all(n: int, cover: Cover) -> None:
+    """Make the first n rows centres."""
+    for _ in range(n):
+        enter(cover)
+
+
 @part
 def _distance(ball: Any, limit: float, cover: Cover) -> float:
     """From a centre to the input of the round (its square, for the Euclidean one), or something above the limit."""

@@ -1,7 +1,7 @@
 """ContEXP3-ABS: against all pairs of Lipschitz functions, by an EXP3-ABS for each ball of the inputs (algorithm 4)."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -15,19 +15,12 @@ from ..kernels import cont_exp3, cover, exp3_state
 from ..kernels.play import Late, Played, no_late
 from ..surrogate import surrogate
 from ..tables import as_count, is_number
-from . import levels
+from . import balls, levels
 from .base import Choice, Seed
 from .compiled import CompiledLearner
 
 Floats: TypeAlias = NDArray[np.float64]
-Metric: TypeAlias = Callable[[Floats, Floats], ArrayLike]
-
-_METRICS = {"euclidean": cover.EUCLIDEAN, "cityblock": cover.CITYBLOCK, "chebyshev": cover.CHEBYSHEV}
 _RATES = {"anytime": exp3_state.ANYTIME, "adaptive": exp3_state.ADAPTIVE}
-_LEAST_CAPACITY = 16
-_LEAST_EPSILON = 1e-100
-MOST_HASHED = 5
-"""Up to this dimension centres are found by a hashed grid, beyond it by a scan."""
 
 
 class ContExp3Abs(CompiledLearner):
@@ -73,13 +66,14 @@ class ContExp3Abs(CompiledLearner):
         eta: str | float = "adaptive",
         actions: str = "three",
         domain: tuple[Any, Any] = (-1.0, 1.0),
-        metric: str | Metric = "euclidean",
+        metric: balls.Metric = "euclidean",
         seed: Seed = None,
     ) -> None:
         self.dim, self.eta, self.actions = as_count(dim, "dim"), eta, actions
-        self.gamma = float(gamma) if is_number(gamma) else gamma
+        self.gamma = levels.as_gamma(gamma, actions)
         self.horizon = None if horizon is None else as_count(horizon, "horizon")
-        self.epsilon, self._given = self._radius(epsilon), epsilon
+        self.epsilon, self._given = balls.as_radius(epsilon, self.horizon, self.dim, self.gamma), epsilon
+        self.metric = balls.as_metric(metric)
         chosen = levels.three() if self.gamma is None else levels.grid(self.epsilon, self.gamma)
         try:
             low, high = domain
@@ -87,32 +81,12 @@ class ContExp3Abs(CompiledLearner):
             raise InputError(f"domain: expected a pair of ends, got {domain!r}") from None
         pairs = Constants(self.dim, chosen.h, chosen.r, chosen.pairs, low, high)
         self.domain = (np.asarray(low).tolist(), np.asarray(high).tolist())
-        if not callable(metric) and (not isinstance(metric, str) or metric not in _METRICS):
-            raise InputError(f"metric: expected one of {', '.join(_METRICS)} or a function, got {metric!r}")
-        self.metric = metric
         loss = losses.get("zero_one") if self.gamma is None else losses.ramp(self.gamma)
         super().__init__(pairs, cost=cost, loss=loss, seed=seed)
         self._pairs = pairs
         self._levels = chosen.levels
         self._rate, self._scale = self._find_rate()
         self._room(np.zeros((0, self.dim)), np.zeros((0, cont_exp3.N_SUMS)))
-
-    def _radius(self, epsilon: float | None) -> float:
-        """The radius of balls, given or by theorem 2's formula; checks gamma and actions, too."""
-        gamma = self.gamma
-        if self.actions not in ("three", "grid"):
-            raise InputError(f"actions: expected 'three' or 'grid', got {self.actions!r}")
-        if self.actions == "three" and gamma is not None:
-            raise InputError(f"gamma: the three actions have none (actions='grid' does), got {gamma!r}")
-        if self.actions == "grid" and not (is_number(gamma) and 0.0 < gamma < 1.0):
-            raise InputError(f"gamma: actions='grid' needs a number in (0, 1), got {gamma!r}")
-        if epsilon is None:
-            if self.horizon is None:
-                raise InputError("epsilon: expected a radius, or the number of rounds as horizon, got neither")
-            return radius(self.horizon, self.dim, 1.0 if gamma is None else gamma)
-        if not is_number(epsilon) or not _LEAST_EPSILON <= epsilon <= 1.0 / _LEAST_EPSILON:  # squares are finite
-            raise InputError(f"epsilon: expected a positive number (1e-100 to 1e100), got {epsilon!r}")
-        return float(epsilon)
 
     def _find_rate(self) -> tuple[int, float]:
         """The kind of rate and its number."""
@@ -128,44 +102,18 @@ class ContExp3Abs(CompiledLearner):
         if self.eta == "tuned":
             if self.horizon is None:
                 raise InputError("horizon: eta='tuned' needs the number of rounds, got None")
-            return exp3_state.FIXED, math.sqrt(self._most_balls() * log_pairs / self.horizon)
+            most = balls.most_balls(self.epsilon, self.metric, self._pairs.low, self._pairs.high)
+            return exp3_state.FIXED, math.sqrt(min(self.horizon, most) * log_pairs / self.horizon)
         raise InputError(f"eta: expected 'adaptive', 'anytime', 'tuned' or a positive number, got {self.eta!r}")
-
-    def _most_balls(self) -> float:
-        """N: a cube with a diagonal of epsilon holds at most one centre, and no more balls come than rounds."""
-        assert self.horizon is not None
-        if callable(self.metric):
-            return float(self.horizon)
-        side = self.epsilon / {"euclidean": math.sqrt(self.dim), "cityblock": self.dim, "chebyshev": 1.0}[self.metric]
-        with np.errstate(over="ignore"):
-            cubes = float(np.prod(np.ceil(self._pairs.high / side - self._pairs.low / side)))
-        return min(float(self.horizon), cubes)
 
     # What it knows.
 
     def _room(self, centres: Floats, sums: Floats) -> None:
         """Put these balls into new arrays with room for as many again."""
-        n = len(centres)
-        capacity = max(_LEAST_CAPACITY, 2 * n)
         largest = float(np.abs([self._pairs.low, self._pairs.high]).max())
-        # Where epsilon is lost in the rounding of inputs, cells could hide a centre; a scan cannot.
-        hashed = self.dim <= MOST_HASHED and self.epsilon > cover.FINEST * largest
-        places = cover.Cover(
-            metric=cover.EUCLIDEAN if callable(self.metric) else _METRICS[self.metric],
-            epsilon=self.epsilon,
-            hashed=hashed,
-            n_balls=np.zeros(1, np.int64),
-            centre=np.zeros((capacity, self.dim)),
-            heads=np.full(2 ** math.ceil(math.log2(capacity)) if hashed else 1, -1),
-            chain=np.full(capacity if hashed else 1, -1),
-            low=np.zeros(self.dim, np.int64),
-            span=np.zeros(self.dim, np.int64),
-        )
-        places.centre[:n] = centres
-        for _ in range(n):
-            cover.enter(places)
-        known = np.zeros((capacity, cont_exp3.N_SUMS))
-        known[:n] = sums
+        places = balls.room_for(centres, self.epsilon, self.metric, largest)
+        known = np.zeros((len(places.centre), cont_exp3.N_SUMS))
+        known[: len(sums)] = sums
         log_pairs = math.log(self.experts.n_experts)
         self._balls = cont_exp3.Balls(self._rate, self._scale, log_pairs, self._levels, places, known)
 
@@ -289,8 +237,3 @@ class ContExp3Abs(CompiledLearner):
         if centres.shape != (n, self.dim) or sums.shape != (n, cont_exp3.N_SUMS):
             raise InputError("state: the arrays do not fit this learner")
         self._room(centres, sums)
-
-
-def radius(T: int, d: int, gamma: float = 1.0) -> float:
-    """The radius of theorem 2, ``T^(-1/(2+d)) gamma^(2/(2+d))``, its hidden constant taken as 1."""
-    return float(T ** (-1.0 / (2 + d)) * gamma ** (2.0 / (2 + d)))

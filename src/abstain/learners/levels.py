@@ -9,9 +9,23 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..kernels.cont_exp3 import Levels
 from ..surrogate import ramp_value
+from ..tables import is_number
 
 MOST_PAIRS = 4_000_000
 """Each pair takes 16 bytes, once for all balls."""
+
+
+def as_gamma(gamma: Any, actions: str) -> float | None:
+    """The gamma of the actions: the grid's, in (0, 1); the three have none."""
+    if actions not in ("three", "grid"):
+        raise InputError(f"actions: expected 'three' or 'grid', got {actions!r}")
+    if actions == "three":
+        if gamma is not None:
+            raise InputError(f"gamma: the three actions have none (actions='grid' does), got {gamma!r}")
+        return None
+    if not is_number(gamma) or not 0.0 < gamma < 1.0:
+        raise InputError(f"gamma: actions='grid' needs a number in (0, 1), got {gamma!r}")
+    return float(gamma)
 
 
 class Actions(NamedTuple):
