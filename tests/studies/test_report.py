@@ -12,7 +12,7 @@ from abstain.errors import FileError
 from abstain.studies import claims, report
 from abstain.studies.report import figures
 from abstain.studies.results import summary
-from abstain.studies.study import LearnerSpec, Study
+from abstain.studies.spec import LearnerSpec, Study
 
 from .frames import ORDERED, empty, grid, setting
 

@@ -6,8 +6,9 @@ from typing import TypeAlias
 
 from .. import __version__
 from .growth import Growth
+from .ingredients import ExpertsSpec, Keyed, LearnerSpec
 from .streams import UNSCALED
-from .study import ExpertsSpec, Keyed, LearnerSpec, Study
+from .study import Study
 
 
 @dataclass(frozen=True)

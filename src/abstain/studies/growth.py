@@ -14,7 +14,7 @@ from ..learners import ContExp3Abs
 from ..simulate import simulate
 from ..tables import as_count, as_seed
 from . import seeds
-from .study import Keyed
+from .ingredients import Keyed
 
 Row: TypeAlias = tuple[int, int, int, float]
 """Dimension, rounds, run, regret."""

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 from ..errors import FileError, InputError
 from .growth import GrowthStudy
-from .study import ExpertsSpec, LearnerSpec, Study
+from .ingredients import ExpertsSpec, LearnerSpec
+from .study import Study
 
 __all__ = ["AnyStudy", "ExpertsSpec", "GrowthStudy", "LearnerSpec", "Study", "paper", "read", "select"]
 

@@ -1,137 +1,24 @@
 """Studies as data: what is played, how often, by whom."""
 
-import hashlib
-import inspect
-import json
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import datasets, experts, learners
+from .. import datasets
 from ..errors import AbstainError, InputError
-from ..experts import ExpertSet
-from ..learners import Learner
 from ..tables import as_count, as_seed, is_number
 from . import streams
+from .ingredients import ExpertsSpec, LearnerSpec, one_of
 
 Setting: TypeAlias = tuple[str, float]
 
 SCALES = ("maxabs", "minmax")
-BUILDERS: dict[str, Callable[..., ExpertSet]] = {"hyperplanes": experts.hyperplanes, "axis_planes": experts.axis_planes}
 PUBLISHED = (200, 1_000, 5_000, 9_800)
 """The rounds of the published points: always among the checkpoints."""
 MOST_ROUNDS = 10**9
 QUICK_ROUNDS, QUICK_DRAWS = 2_000, 2
-
-
-def learner_kinds() -> dict[str, type[Learner]]:
-    """The library's learners by the names of their classes; ContEXP3-ABS has no experts (see `growth`)."""
-    kinds = {name: getattr(learners, name) for name in learners.__all__}
-    return {
-        name: kind
-        for name, kind in kinds.items()
-        if isinstance(kind, type)
-        and issubclass(kind, Learner)
-        and not inspect.isabstract(kind)
-        and kind is not learners.ContExp3Abs
-    }
-
-
-def _one_of(value: Any, known: Any, name: str) -> None:
-    if not isinstance(value, str) or value not in known:
-        raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
-
-
-class Keyed:
-    """Something known by its content."""
-
-    @cached_property
-    def key(self) -> str:
-        """A hash of its kind and fields: equal for equal content, in every process."""
-        values = [getattr(self, name) for name in self.__dataclass_fields__]  # type: ignore[attr-defined]
-        content = json.dumps([type(self).__name__, *map(_as_key, values)], sort_keys=True)
-        return hashlib.sha256(content.encode()).hexdigest()[:24]
-
-
-def _as_key(value: Any) -> Any:
-    """Parts that have a key stand by it: it is made once, however many wholes they are part of."""
-    if isinstance(value, tuple):
-        return [_as_key(part) for part in value]
-    return value.key if isinstance(value, Keyed) else value
-
-
-def _as_plain(options: Any, name: str) -> dict[str, Any]:
-    """Options as plain values, which have a key in every process."""
-    if not isinstance(options, dict):
-        raise InputError(f"{name}: expected options by name, got {options!r}")
-    plain = {
-        key: value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value for key, value in options.items()
-    }
-    try:
-        json.dumps(plain)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}: expected numbers, words and lists as options, got {options!r}") from None
-    return plain
-
-
-@dataclass(frozen=True)
-class LearnerSpec(Keyed):
-    """A learner: the label its lines have, the name of its class, its options."""
-
-    label: str
-    kind: str
-    options: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.label, str) or not self.label:
-            raise InputError(f"label: expected a text, got {self.label!r}")
-        object.__setattr__(self, "options", _as_plain(self.options, self.label))
-        kinds = learner_kinds()
-        _one_of(self.kind, kinds, f"{self.label}: kind")
-        for option in self.options:
-            _one_of(option, kinds[self.kind].options, f"{self.label}: option")
-        try:
-            self.make(experts.hyperplanes(1, 1, 1), cost=0.5, loss="zero_one", seed=0, rounds=1)
-        except AbstainError as error:
-            raise InputError(f"{self.label}: {error}") from None
-
-    def make(self, pairs: ExpertSet, *, cost: float, loss: Any, seed: Any, rounds: int) -> Learner:
-        """The learner; a rate tuned to a horizon is tuned to the study's rounds, unless another is given."""
-        options = {"horizon": rounds, **self.options} if self.options.get("eta") == "tuned" else self.options
-        return learner_kinds()[self.kind](pairs, cost=cost, loss=loss, seed=seed, **options)
-
-
-@dataclass(frozen=True)
-class ExpertsSpec(Keyed):
-    """Experts: a function of `abstain.experts` and its options; "instance": the sets bring their own."""
-
-    kind: str = "hyperplanes"
-    options: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        _one_of(self.kind, (*BUILDERS, "instance"), "experts: kind")
-        object.__setattr__(self, "options", _as_plain(self.options, "experts"))
-        if self.kind == "instance":
-            if self.options:
-                raise InputError(f"experts: expected no options for instances, got {', '.join(self.options)}")
-            return
-        known = set(inspect.signature(BUILDERS[self.kind]).parameters) - {"dim", "seed"}
-        for option in self.options:
-            _one_of(option, sorted(known), "experts: option")
-        try:
-            self.make(1, None)
-        except AbstainError as error:
-            raise InputError(f"experts: {error}") from None
-
-    def make(self, dim: int, seed: Any) -> ExpertSet:
-        """The experts for inputs of that many features; axis planes are not drawn."""
-        if self.kind == "axis_planes":
-            return experts.axis_planes(dim, **self.options)
-        return experts.hyperplanes(dim, **self.options, seed=seed)
 
 
 @dataclass(frozen=True)
@@ -182,12 +69,12 @@ class Study:
         if as_seed(self.seed) is None or not isinstance(self.seed, (int, np.integer)):
             raise InputError(f"seed: expected a whole number that is not negative, got {self.seed!r}")
         object.__setattr__(self, "seed", int(self.seed))
-        _one_of(self.scale, SCALES, "scale")
+        one_of(self.scale, SCALES, "scale")
         if not isinstance(self.experts, ExpertsSpec):
             raise InputError(f"experts: expected an ExpertsSpec, got {self.experts!r}")
         settings, instead = self._pairs(), _as_pairs(self.instead, "instead")
         for dataset, cost in (*settings, *instead):
-            _one_of(dataset, streams.names(), "set")
+            one_of(dataset, streams.names(), "set")
             if (dataset in streams.INSTANCES) != (self.experts.kind == "instance"):
                 raise InputError(f"experts: {dataset} needs experts of kind {_kind_for(dataset)}")
             if not is_number(cost) or not 0.0 <= cost <= 1.0:
