@@ -87,7 +87,8 @@ def _finals(table: "pl.DataFrame", study: Study) -> "Table":
     from rich.table import Table
 
     last = table.filter((pl.col("study") == study.name) & (pl.col("t") == study.rounds))
-    result = Table("set, cost", title=f"Average regret R_T / T, study {escape(study.name)}")
+    result = Table(title=f"Average regret R_T / T, study {escape(study.name)}")
+    result.add_column("set, cost", no_wrap=True)
     for learner in study.learners:
         result.add_column(learner.label, justify="right", min_width=6)
     settings = last.partition_by("dataset", "cost", as_dict=True, maintain_order=True)
