@@ -130,6 +130,18 @@ def test_a_failing_cell_does_not_take_the_others_with_it(undisturbed, tmp_path, 
     same(again.curves, undisturbed.curves)
 
 
+def test_sets_of_a_package_that_is_not_installed(tmp_path, monkeypatch):
+    """They are missing, not failures: there is nothing wrong with them."""
+    from abstain.datasets import loading, shipped
+
+    monkeypatch.setattr(shipped, "installed", lambda: False)
+    monkeypatch.setattr(shipped.importlib, "import_module", lambda name: __import__("no_such_package"))
+    loading._whole.cache_clear()
+    session = run([small(sets=("digits",), draws=1, expert_sets=1)], tmp_path, jobs=1)
+    assert (session.failures, list(session.missing)) == ([], ["digits"])
+    assert "abstain[sklearn]" in session.missing["digits"]
+
+
 def test_data_that_is_missing_or_damaged(tmp_path, monkeypatch):
     monkeypatch.delenv("ABSTAIN_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

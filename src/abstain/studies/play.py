@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import datasets
-from ..errors import FileError
+from ..errors import FileError, InputError
 from ..experts import ExpertSet
 from ..kernels import passes
 from ..losses import get as loss_named
@@ -169,7 +169,7 @@ def _rows(stage: Stage, seed: np.random.SeedSequence, data: str | None) -> tuple
     scale = None if stage.dataset in streams.UNSCALED else stage.scale
     try:
         return datasets.load(stage.dataset, scale=scale, data=data, n=stage.rounds, seed=seed)
-    except FileError as error:
+    except (FileError, InputError) as error:  # not a file, or not a package
         if datasets.info(stage.dataset, data=data).found is None:
             raise MissingDataError(stage.dataset, str(error)) from None
         raise
