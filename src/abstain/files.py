@@ -5,9 +5,10 @@ import json
 import os
 import uuid
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,26 +19,32 @@ FORMAT = "abstain-learner"
 VERSION = 1
 
 
-def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write the file under a temporary name in the same folder, then rename it: the old one stays until the new is
-    whole.
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A stream to a temporary file in the same folder that gets the name at the end: the old one stays until the new
+    is whole.
     """
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
         with temporary.open("xb") as stream:
-            with zipfile.ZipFile(stream, "w") as archive:
-                text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1, default=_as_plain)
-                archive.writestr(_entry("header.json"), text)
-                for name, array in arrays.items():
-                    with archive.open(_entry(f"{name}.npy"), "w", force_zip64=True) as part:
-                        np.lib.format.write_array(part, np.ascontiguousarray(array), allow_pickle=False)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write a learner's file, in one piece."""
+    with replacing(path) as stream, zipfile.ZipFile(stream, "w") as archive:
+        text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1, default=_as_plain)
+        archive.writestr(_entry("header.json"), text)
+        for name, array in arrays.items():
+            with archive.open(_entry(f"{name}.npy"), "w", force_zip64=True) as part:
+                np.lib.format.write_array(part, np.ascontiguousarray(array), allow_pickle=False)
 
 
 def _as_plain(value: Any) -> Any:

@@ -105,7 +105,7 @@ def test_an_old_figure_stays_if_the_new_one_cannot_be_written(tmp_path, monkeypa
     before = svg.read_bytes()
 
     def full(self, path, **_):
-        path.write_text("half")
+        path.write(b"half")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", full)

@@ -205,10 +205,10 @@ def test_a_disk_that_is_full_or_read_only(tmp_path, monkeypatch, number, undistu
 
 
 def test_the_results_cannot_be_written(tmp_path, monkeypatch):
-    def full(self, content):
+    def full(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(FileError, match="results.parquet: cannot be written"):
         run([small()], tmp_path, jobs=1)
     assert [path.name for path in tmp_path.iterdir()] == ["cells.jsonl"]

@@ -1,7 +1,6 @@
 """`fetch`: a set's public original, brought, checked and kept as one ``.npz``."""
 
 import os
-import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError, InputError
+from ..files import replacing
 from . import folders, reading
 from .registry import Known, known
 from .streams import Progress
@@ -91,18 +91,10 @@ def _remove(which: Known, folder: Path) -> None:
 
 
 def _store(target: Path, X: NDArray[np.float64], y: NDArray[np.int8]) -> None:
-    """Write X and y under a temporary name, then rename; whole numbers are kept as such, which is much smaller."""
+    """Write X and y, in one piece; whole numbers are kept as such, which is much smaller."""
     whole = (X.astype(kind) for kind in (np.uint8, np.int16, np.int32) if _fits(X, kind))
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    try:
-        with temporary.open("xb") as stream:
-            np.savez_compressed(stream, X=next(whole, X), y=y)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with replacing(target) as stream:
+        np.savez_compressed(stream, X=next(whole, X), y=y)
 
 
 def _fits(X: NDArray[np.float64], kind: type[np.integer[Any]]) -> bool:

@@ -1,11 +1,11 @@
 """The folder results go to: what cannot be written there is said in words."""
 
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import FileError
+from ..files import replacing
 
 
 @contextmanager
@@ -25,12 +25,7 @@ def make_folder(path: Path) -> Path:
 
 
 def write(path: Path, content: bytes) -> Path:
-    """Write a file under a temporary name and rename it: it is there as a whole, or as it was before."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    with writing(path):
-        try:
-            temporary.write_bytes(content)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+    """Write a file: it is there as a whole, or as it was before."""
+    with writing(path), replacing(path) as stream:
+        stream.write(content)
     return path
