@@ -37,23 +37,41 @@ def best_in_hindsight(
     judge, price = losses.get(loss), costs.get(cost)
     labels = as_labels(y, len(table), judge)
     paid = np.ascontiguousarray(price.of(table, 1, len(table)))
-    sums = np.zeros((experts.n_rules, experts.n_predictors))
-    abstentions = np.zeros(experts.n_rules)
-    for rows in blocks(len(table), experts):
-        advice = experts.advise_block(table[rows])
-        passes.add_losses(advice.abstains, judge(advice.predictions, labels[rows]), sums)
-        # A constant cost counts first and multiplies then, as the learners do; rounding is the same.
-        passes.add_costs(advice.abstains, np.ones_like(paid[rows]) if price.constant else paid[rows], abstentions)
-    of_rules = abstentions * paid[0] if price.constant else abstentions
-    total = sums[experts.rule_of, experts.predictor_of] + of_rules[experts.rule_of]
+    # A constant cost counts first and multiplies then, as the learners do; rounding is the same.
+    erred, silent = sums_of_all(experts, table, labels, judge, np.ones_like(paid) if price.constant else paid)
+    total = erred + (silent * paid[0] if price.constant else silent)
     expert = int(np.argmin(total))
+    return Best(expert, losses_of(expert, experts, table, labels, judge, paid), total)
+
+
+def sums_of_all(
+    experts: ExpertSet, X: Floats, y: NDArray[Any], loss: losses.Loss, paid: Floats
+) -> tuple[Floats, Floats]:
+    """What each expert loses where it predicts, and pays where it abstains, in all rounds (K,); all is checked."""
+    rule, predictor = experts.rule_of, experts.predictor_of
+    product = experts.n_experts == experts.n_rules * experts.n_predictors  # then sums over tables are faster
+    table, single = np.zeros((experts.n_rules, experts.n_predictors) if product else (0, 0)), np.zeros(len(rule))
+    silent = np.zeros(experts.n_rules)
+    for rows in blocks(len(X), experts):
+        advice = experts.advise_block(X[rows])
+        errors = loss(advice.predictions, y[rows])
+        if product:
+            passes.add_losses(advice.abstains, errors, table)
+        else:
+            passes.add_losses_of(advice.abstains, errors, rule, predictor, single)
+        passes.add_costs(advice.abstains, paid[rows], silent)
+    return table[rule, predictor] if product else single, silent[rule]
+
+
+def losses_of(expert: int, experts: ExpertSet, X: Floats, y: NDArray[Any], loss: losses.Loss, paid: Floats) -> Floats:
+    """The loss L of one expert in each round; all is checked."""
     rule, predictor = experts.rule_of[expert], experts.predictor_of[expert]
-    own = np.empty(len(table))
-    for rows in blocks(len(table), experts):
-        advice = experts.advise_block(table[rows])
-        errors = judge(advice.predictions[:, [predictor]], labels[rows])[:, 0]
+    own = np.empty(len(X))
+    for rows in blocks(len(X), experts):
+        advice = experts.advise_block(X[rows])
+        errors = loss(advice.predictions[:, [predictor]], y[rows])[:, 0]
         own[rows] = np.where(advice.abstains[:, rule], paid[rows], errors)
-    return Best(expert, own, total)
+    return own
 
 
 def best_pair(

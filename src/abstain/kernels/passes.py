@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .jit import jit
-from .state import Bools, Floats
+from .state import Bools, Floats, Ints
 
 
 @jit
@@ -93,6 +93,15 @@ def add_losses(abstains: Bools, losses: Any, sums: Floats) -> None:
             if not abstains[i, a]:
                 for p in range(np.uint64(sums.shape[1])):
                     sums[a, p] += losses[i, p]
+
+
+@jit
+def add_losses_of(abstains: Bools, losses: Any, rule: Ints, predictor: Ints, sums: Floats) -> None:
+    """``sums[k] += losses[i, predictor[k]]`` for each row i in which rule[k] predicts, in the order of the rows."""
+    for i in range(abstains.shape[0]):
+        for k in range(sums.size):
+            if not abstains[i, rule[k]]:
+                sums[k] += losses[i, predictor[k]]
 
 
 @jit

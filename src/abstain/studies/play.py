@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from .. import datasets
 from ..errors import FileError, InputError
 from ..experts import ExpertSet
-from ..kernels import passes
 from ..losses import get as loss_named
-from ..simulate import blocks, simulate
+from ..regret import losses_of, sums_of_all
+from ..simulate import simulate
 from . import growth, seeds, streams
 from .cells import Cell, Comparator, Part, Stage
 from .sources import fingerprint
@@ -108,39 +108,22 @@ def _compare(group: Comparator, data: str | None) -> Record:
         silent += counts[1]
     # Abstentions are counted first and multiplied then: experts that abstain and err equally often are equal.
     best = int(np.argmin(erred + group.cost * silent))
-    curves = [np.cumsum(_losses_of(best, table(), group.cost))[at - 1].tolist() for table in tables]
+    curves = [_curve_of(best, table(), group.cost)[at - 1].tolist() for table in tables]
     return {"expert": best, "best": curves}
 
 
 def _counts(table: Table) -> tuple[Floats, Floats]:
-    """The sum of the losses of each expert where it predicts, and how often it abstains (K,)."""
+    """The sum of the losses of each expert where it predicts, and how often it abstains (K,): once for all costs."""
     if table not in _kept.counts:
-        experts = table.experts
-        predictor, rule = experts.predictor_of, experts.rule_of
-        all_pairs = experts.n_experts == experts.n_rules * experts.n_predictors
-        of_pairs = np.zeros((experts.n_rules, experts.n_predictors) if all_pairs else (0, 0))
-        of_experts, silent = np.zeros(experts.n_experts), np.zeros(experts.n_rules)
-        for rows in blocks(len(table.X), experts):
-            advice = experts.advise_block(table.X[rows])
-            losses = table.loss(advice.predictions, table.y[rows])
-            if all_pairs:
-                passes.add_losses(advice.abstains, losses, of_pairs)
-            else:
-                of_experts += np.where(advice.abstains[:, rule], 0, losses[:, predictor]).sum(axis=0)
-            passes.add_costs(advice.abstains, np.ones(len(advice)), silent)
-        _kept.counts[table] = of_pairs[rule, predictor] if all_pairs else of_experts, silent[rule]
+        once = np.ones(len(table.X))
+        _kept.counts[table] = sums_of_all(table.experts, table.X, table.y, table.loss, once)
     return _kept.counts[table]
 
 
-def _losses_of(expert: int, table: Table, cost: float) -> Floats:
-    """What one expert loses in each round."""
-    predictor, rule = table.experts.predictor_of[expert], table.experts.rule_of[expert]
-    own = np.empty(len(table.X))
-    for rows in blocks(len(table.X), table.experts):
-        advice = table.experts.advise_block(table.X[rows])
-        losses = table.loss(advice.predictions, table.y[rows])[:, predictor]
-        own[rows] = np.where(advice.abstains[:, rule], cost, losses)
-    return own
+def _curve_of(expert: int, table: Table, cost: float) -> Floats:
+    """What one expert has lost up to each round."""
+    paid = np.full(len(table.X), cost)
+    return np.cumsum(losses_of(expert, table.experts, table.X, table.y, table.loss, paid))
 
 
 def _table(stage: Stage, draw: int, cost: float, data: str | None) -> Table:
