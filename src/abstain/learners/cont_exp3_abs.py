@@ -11,16 +11,16 @@ from .. import costs, losses
 from ..decision import Decision
 from ..errors import InputError
 from ..experts import Advice, Constants, ExpertSet
-from ..kernels import cont_exp3, cover, exp3_state
+from ..kernels import cont_exp3, cover
 from ..kernels.play import Late, Played, no_late
 from ..surrogate import surrogate
 from ..tables import as_count, is_number
 from . import balls, levels
 from .base import Choice, Seed
 from .compiled import CompiledLearner
+from .rates import find_rate
 
 Floats: TypeAlias = NDArray[np.float64]
-_RATES = {"anytime": exp3_state.ANYTIME, "adaptive": exp3_state.ADAPTIVE}
 
 
 class ContExp3Abs(CompiledLearner):
@@ -69,7 +69,8 @@ class ContExp3Abs(CompiledLearner):
         metric: balls.Metric = "euclidean",
         seed: Seed = None,
     ) -> None:
-        self.dim, self.eta, self.actions = as_count(dim, "dim"), eta, actions
+        self.dim, self.actions = as_count(dim, "dim"), actions
+        self.eta = float(eta) if is_number(eta) else eta
         self.gamma = levels.as_gamma(gamma, actions)
         self.horizon = None if horizon is None else as_count(horizon, "horizon")
         self.epsilon, self._given = balls.as_radius(epsilon, self.horizon, self.dim, self.gamma), epsilon
@@ -85,26 +86,15 @@ class ContExp3Abs(CompiledLearner):
         super().__init__(pairs, cost=cost, loss=loss, seed=seed)
         self._pairs = pairs
         self._levels = chosen.levels
-        self._rate, self._scale = self._find_rate()
+        self._log_pairs = math.log(pairs.n_experts)
+        spread = 2.0 if actions == "grid" else self.cost.largest**2 + 1.0
+        self._rate, self._scale = find_rate(self.eta, self._log_pairs, spread, self.horizon, self._tuned)
         self._room(np.zeros((0, self.dim)), np.zeros((0, cont_exp3.N_SUMS)))
 
-    def _find_rate(self) -> tuple[int, float]:
-        """The kind of rate and its number."""
-        log_pairs = math.log(self.experts.n_experts)
-        if not isinstance(self.eta, str):
-            if not is_number(self.eta) or not 0.0 < self.eta < math.inf:
-                raise InputError(f"eta: expected a word or a positive number, got {self.eta!r}")
-            self.eta = float(self.eta)
-            return exp3_state.FIXED, self.eta
-        if self.eta in _RATES:
-            spread = 2.0 if self.actions == "grid" else self.cost.largest**2 + 1.0
-            return _RATES[self.eta], math.sqrt(log_pairs / spread)
-        if self.eta == "tuned":
-            if self.horizon is None:
-                raise InputError("horizon: eta='tuned' needs the number of rounds, got None")
-            most = balls.most_balls(self.epsilon, self.metric, self._pairs.low, self._pairs.high)
-            return exp3_state.FIXED, math.sqrt(min(self.horizon, most) * log_pairs / self.horizon)
-        raise InputError(f"eta: expected 'adaptive', 'anytime', 'tuned' or a positive number, got {self.eta!r}")
+    def _tuned(self, T: int) -> float:
+        """``sqrt(N log K / T)`` with a bound N on the number of balls."""
+        most = balls.most_balls(self.epsilon, self.metric, self._pairs.low, self._pairs.high)
+        return math.sqrt(min(T, most) * self._log_pairs / T)
 
     # What it knows.
 
@@ -114,8 +104,7 @@ class ContExp3Abs(CompiledLearner):
         places = balls.room_for(centres, self.epsilon, self.metric, largest)
         known = np.zeros((len(places.centre), cont_exp3.N_SUMS))
         known[: len(sums)] = sums
-        log_pairs = math.log(self.experts.n_experts)
-        self._balls = cont_exp3.Balls(self._rate, self._scale, log_pairs, self._levels, places, known)
+        self._balls = cont_exp3.Balls(self._rate, self._scale, self._log_pairs, self._levels, places, known)
 
     def _make_room(self) -> None:
         """Keep a free row for the coming input, and one behind it."""

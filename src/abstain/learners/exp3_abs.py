@@ -18,8 +18,8 @@ from ..tables import as_count, is_number
 from .arrange import arrange
 from .base import Choice, Seed
 from .compiled import CompiledLearner
+from .rates import find_rate
 
-_RATES = {"anytime": exp3_state.ANYTIME, "adaptive": exp3_state.ADAPTIVE}
 _SAVED = ("losses", "paid", "weight", "factor", "sums", "numbers")
 
 
@@ -66,27 +66,15 @@ class Exp3Abs(CompiledLearner):
         self.eta = float(eta) if is_number(eta) else eta
         self.horizon = None if horizon is None else as_count(horizon, "horizon")
         self.ix = float(ix)
-        rate, scale = self._rate()
+        log_experts, spread = math.log(experts.n_experts), self.cost.largest**2 + 1.0
+        rate, scale = find_rate(
+            self.eta, log_experts, spread, self.horizon, lambda T: math.sqrt(2.0 * log_experts / (spread * T))
+        )
         used, places, cell_of = arrange(experts, by_rule=True)
         self._used = None if len(used) == experts.n_rules else used
-        how = exp3_state.Settings(rate, scale, math.log(experts.n_experts), self.ix)
+        how = exp3_state.Settings(rate, scale, log_experts, self.ix)
         self._weights = exp3_state.weights(how, places, cell_of, experts.n_predictors)
         self._weights.numbers[exp3_state.ETA] = adaptive(how.log_experts, 0.0) if rate == exp3_state.ADAPTIVE else scale
-
-    def _rate(self) -> tuple[int, float]:
-        """The kind of rate and its number."""
-        eta, log_experts = self.eta, math.log(self.experts.n_experts)
-        largest = self.cost.largest
-        if isinstance(eta, str):
-            if eta in _RATES:
-                return _RATES[eta], math.sqrt(log_experts / (largest**2 + 1.0))
-            if eta == "tuned":
-                if self.horizon is None:
-                    raise InputError("horizon: eta='tuned' needs the number of rounds, got None")
-                return exp3_state.FIXED, math.sqrt(2.0 * log_experts / ((largest**2 + 1.0) * self.horizon))
-        elif is_number(eta) and 0.0 < eta < math.inf:
-            return exp3_state.FIXED, eta
-        raise InputError(f"eta: expected 'adaptive', 'anytime', 'tuned' or a positive number, got {eta!r}")
 
     @property
     def weights(self) -> NDArray[np.float64]:
