@@ -1,30 +1,19 @@
 """The simple example of figure 6 (claim 18)."""
 
-import numpy as np
-
-from ... import experts
-from ...regret import best_in_hindsight
+from .. import simple
 from .verdict import Failure, Verdict, by_share, give
 
-POINTS = 40
-"""Inputs, equally spaced in (0, 1); each counts twice, so that to the left of eta both labels come equally often."""
+PIECES = 40
+"""Of the line; a threshold can be at any border between them."""
 EXACT = 1e-9
 """The sums are exact up to rounding."""
 
 
 def losses(P: float, cost: float) -> tuple[float, float]:
-    """The least expected loss of a pair (threshold, rule "abstain up to rho"), and of a threshold that never abstains.
-
-    The inputs are uniform on [0, 1]; up to eta = P the label is a coin toss, beyond it is +1.
-    """
-    x = (np.arange(POINTS) + 0.5) / POINTS
-    cuts = np.arange(POINTS + 1) / POINTS
-    inputs, labels = np.repeat(x, 2), np.where(np.repeat(x > P, 2), 1.0, np.tile([-1.0, 1.0], POINTS))
-    margins = inputs[:, np.newaxis] - cuts
-    never = np.ones((len(inputs), 1))
-    pairs = experts.from_columns(len(cuts), len(cuts) + 1)
-    total = best_in_hindsight(pairs, np.hstack([margins, margins, never]), labels, cost=cost).total / len(inputs)
-    return float(total.min()), float(total[pairs.rule_of == len(cuts)].min())
+    """The least expected loss of a pair (a threshold, perhaps with a rule), and of a threshold that never abstains."""
+    found = simple.losses(P, cost, PIECES)
+    threshold = float(found.alone.min())
+    return min(threshold, float(found.paired.min())), threshold
 
 
 def simple_example() -> Verdict:

@@ -1,11 +1,10 @@
-"""Figure 6: the simple example of what abstaining is good for (appendix A), solved by trying all pairs."""
+"""Figure 6: the simple example of what abstaining is good for (appendix A)."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ... import experts
-from ...regret import best_in_hindsight
+from ..simple import losses
 from .style import BLUE, GREY, RED, new_figure
 
 if TYPE_CHECKING:
@@ -39,29 +38,19 @@ class Example(NamedTuple):
 
 
 def example(eta: float = 0.4, cost: float = 0.2) -> Example:
-    """Expected losses are exact: each piece of the line stands in the table with both its labels."""
-    border = np.arange(_CELLS + 1) / _CELLS
-    x = np.repeat((border[:-1] + border[1:]) / 2.0, 2)
-    y = np.where((x < eta) & (np.arange(len(x)) % 2 == 1), -1, 1)
-    never, n = np.ones((len(x), 1)), len(border)
-    pairs = experts.from_columns(n, n + 1)  # all thresholds with all rules "abstain up to theta", and with none
-    table = np.hstack([x[:, np.newaxis] - border, x[:, np.newaxis] - border, never])
-
-    def losses(price: float) -> np.ndarray:
-        return best_in_hindsight(pairs, table, y, cost=price).total.reshape(n, n + 1) / len(x)
-
-    here = losses(cost)
+    """The losses at one cost by theta, and the least ones by cost."""
+    here = losses(eta, cost, _CELLS)
     costs = np.linspace(0.0, 1.0, 21)
-    by_cost = [losses(float(price)) for price in costs]
+    by_cost = [losses(eta, float(price), _CELLS) for price in costs]
     return Example(
         eta,
         cost,
-        tuple(border.tolist()),
-        tuple(here[:, -1].tolist()),
-        tuple(here[:, :-1].min(axis=0).tolist()),
+        tuple(here.border.tolist()),
+        tuple(here.alone.tolist()),
+        tuple(here.paired.min(axis=0).tolist()),
         tuple(costs.tolist()),
-        tuple(float(one[:, -1].min()) for one in by_cost),
-        tuple(float(one.min()) for one in by_cost),
+        tuple(float(one.alone.min()) for one in by_cost),
+        tuple(float(min(one.alone.min(), one.paired.min())) for one in by_cost),
     )
 
 
