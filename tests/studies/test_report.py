@@ -11,6 +11,7 @@ import pytest
 from abstain.errors import FileError
 from abstain.studies import claims, report
 from abstain.studies.report import figures
+from abstain.studies.report.numbers import finals
 from abstain.studies.results import summary
 from abstain.studies.spec import LearnerSpec, Study
 
@@ -217,3 +218,23 @@ def test_versions():
     found = report.versions()
     assert {"abstain", "Python", "numpy", "numba", "platform"} <= set(found)
     assert all(found.values())
+
+
+def test_how_often_exp3_is_below_ucb_gt():
+    def table(**regrets):
+        rows = [(learner, cost, regret) for learner, by_cost in regrets.items() for cost, regret in by_cost.items()]
+        return pl.DataFrame(
+            {
+                "study": ["regret"] * len(rows),
+                "dataset": ["guide"] * len(rows),
+                "cost": [cost for _, cost, _ in rows],
+                "learner": [learner.replace("_", "-") for learner, _, _ in rows],
+                "t": [100] * len(rows),
+                "regret": [regret for _, _, regret in rows],
+                "regret_sd": [0.0] * len(rows),
+            }
+        )
+
+    shown = finals(table(EXP3_ABS={0.1: 0.1, 0.2: 0.3, 0.3: 0.1}, UCB_GT={0.1: 0.2, 0.2: 0.2}), {})
+    assert "EXP3-ABS has less than UCB-GT in 1 of 2 settings." in shown
+    assert "EXP3-ABS has less" not in finals(table(EXP3_ABS={0.1: 0.1}), {})

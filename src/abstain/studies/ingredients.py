@@ -5,7 +5,7 @@ import inspect
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..learners import Learner
 BUILDERS: dict[str, Callable[..., ExpertSet]] = {"hyperplanes": experts.hyperplanes, "axis_planes": experts.axis_planes}
 
 
+@cache
 def learner_kinds() -> dict[str, type[Learner]]:
     """The library's learners by the names of their classes; ContEXP3-ABS has no experts (see `growth`)."""
     kinds = {name: getattr(learners, name) for name in learners.__all__}

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from ..study import PUBLISHED as _AT
 from .panels import QUANTITIES, Grid, Marks, Place, grid
 
 if TYPE_CHECKING:
@@ -11,7 +12,6 @@ COSTS = (0.1, 0.2, 0.3)
 MAIN_SETS = ("cod-rna", "guide")
 FIRST_SETS = ("cifar", "ijcnn", "higgs", "phishing", "covtype")
 SECOND_SETS = ("eye", "cod-rna", "synthetic", "skin", "guide")
-_AT = (200, 1000, 5000, 9800)
 PUBLISHED = {
     "regret": (
         Marks("UCB", _AT, (0.2276, 0.2351, 0.2296, 0.2292)),

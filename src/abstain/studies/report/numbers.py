@@ -15,21 +15,33 @@ if TYPE_CHECKING:
 
 def finals(summary: "pl.DataFrame", titles: Mapping[str, str]) -> str:
     """R_T / T of every learner in every setting, a table a study; studies that share their runs are shown once."""
+    import polars as pl
+
     names = sorted(summary["study"].unique(), key=lambda name: ([*titles, name].index(name), name))
     shared = [name for name in MAIN if name in names]
     shown = shared[:1] + [name for name in names if name not in MAIN and not name.startswith(READINGS)]
     parts = []
     for name in shown:
-        heading = titles.get(name) or name
-        parts.append(f"<h3>{text(heading)} <code>{text(name)}</code></h3>\n{_study(summary, name)}")
+        rows = summary.filter(pl.col("study") == name)
+        rows = rows.filter(pl.col("t") == pl.col("t").max().over("dataset", "cost"))
+        heading = f"<h3>{text(titles.get(name) or name)} <code>{text(name)}</code></h3>"
+        parts.append(f"{heading}\n{_study(rows)}{_below(rows)}")
     return "\n".join(parts)
 
 
-def _study(summary: "pl.DataFrame", name: str) -> str:
+def _below(rows: "pl.DataFrame") -> str:
+    """In how many settings the adversarial learner has less regret than the stochastic flagship."""
     import polars as pl
 
-    rows = summary.filter(pl.col("study") == name)
-    rows = rows.filter(pl.col("t") == pl.col("t").max().over("dataset", "cost"))
+    both = rows.pivot(on="learner", index=("dataset", "cost"), values="regret")
+    if not {"EXP3-ABS", "UCB-GT"} <= set(both.columns):
+        return ""
+    both = both.drop_nulls(("EXP3-ABS", "UCB-GT"))
+    fewer = both.filter(pl.col("EXP3-ABS") < pl.col("UCB-GT"))
+    return f"\n<p>EXP3-ABS has less than UCB-GT in {len(fewer)} of {len(both)} settings.</p>"
+
+
+def _study(rows: "pl.DataFrame") -> str:
     learners = sorted(rows["learner"].unique(), key=lambda label: (_place(label), label))
     several, bodies = bool((rows["regret_sd"] > 0).any()), []
     for _, of_set in rows.sort("dataset", "cost").partition_by("dataset", as_dict=True, maintain_order=True).items():
