@@ -53,7 +53,7 @@ def test_equals_the_twin(dim, kind, epsilon, eta, cost, delay, metric, seed):
         np.testing.assert_allclose(learner.weights_at(X[t]), instance.q(), rtol=1e-11, atol=1e-12)
         assert learner.n_balls == before, "looking makes no ball"
         decision = learner.decide(X[t])
-        assert decision.place == ball
+        assert decision.carry[0] == ball
         assert decision.probability == pytest.approx(instance.probability(), abs=1e-12)
         assert (decision.prediction is None) == (instance.pairs[decision.expert][1] <= 0) == decision.abstained
         if not decision.abstained:
@@ -66,7 +66,7 @@ def test_equals_the_twin(dim, kind, epsilon, eta, cost, delay, metric, seed):
         if t - delay in waiting:
             late = waiting.pop(t - delay)
             learner.learn(late, y[t - delay])
-            twin.instances[late.place].learn(y[t - delay], late.cost, late.probability)
+            twin.instances[int(late.carry[0])].learn(y[t - delay], late.cost, late.probability)
     np.testing.assert_array_equal(learner.centres, twin.centres)
 
 
@@ -75,15 +75,15 @@ def test_radius_and_rates():
     three = ab.ContExp3Abs(3, cost=0.3, horizon=1000, eta="tuned")
     assert three.epsilon == pytest.approx(1000 ** (-1 / 5))
     cubes = math.ceil(2 * math.sqrt(3) / three.epsilon) ** 3
-    assert three._balls.scale == pytest.approx(math.sqrt(min(1000, cubes) * math.log(3) / 1000))
+    assert three._rate.scale == pytest.approx(math.sqrt(min(1000, cubes) * math.log(3) / 1000))
     grid = ab.ContExp3Abs(1, cost=0.3, gamma=0.2, horizon=1000, actions="grid", eta="anytime")
     assert grid.epsilon == pytest.approx(1000 ** (-1 / 3) * 0.2 ** (2 / 3))
     n = math.ceil(math.sqrt(2) / grid.epsilon)
     assert grid.experts.n_experts == n * n
-    assert grid._balls.scale == pytest.approx(math.sqrt(math.log(n * n) / 2))
+    assert grid._rate.scale == pytest.approx(math.sqrt(math.log(n * n) / 2))
     few = ab.ContExp3Abs(1, cost=0.6, epsilon=0.5, horizon=1000, eta="tuned", metric="cityblock")
-    assert few._balls.scale == pytest.approx(math.sqrt(4 * math.log(3) / 1000))
-    assert ab.ContExp3Abs(1, cost=0.6, epsilon=0.5, eta="anytime")._balls.scale == pytest.approx(
+    assert few._rate.scale == pytest.approx(math.sqrt(4 * math.log(3) / 1000))
+    assert ab.ContExp3Abs(1, cost=0.6, epsilon=0.5, eta="anytime")._rate.scale == pytest.approx(
         math.sqrt(math.log(3) / 1.36)
     )
     assert ab.ContExp3Abs(1, cost=0.3, gamma=0.2, epsilon=9.0, actions="grid").experts.n_experts == 4
@@ -167,10 +167,10 @@ def test_the_nearest_centre(dim, epsilon, metric, domain, seed):
         limit = epsilon**2 if metric == "euclidean" else epsilon
         decision = learner.decide(x)
         if len(centres) == 0 or distances.min() > limit:
-            assert decision.place == len(centres)
+            assert decision.carry[0] == len(centres)
             centres = np.vstack([centres, x])
         else:
-            assert decision.place == distances.argmin()
+            assert decision.carry[0] == distances.argmin()
     np.testing.assert_array_equal(learner.centres, centres)
 
 
@@ -304,9 +304,11 @@ def test_wrong_inputs_change_nothing():
             np.testing.assert_array_equal(array, before[name])
     assert learner.round == 50
     decision = next(d for d in (learner.decide(x) for x in X) if not d.abstained)
-    for wrong in ({"place": learner.n_balls}, {"place": -1}, {"probability": 0.0}):
-        with pytest.raises(DecisionError, match="changed"):
-            learner.learn(dataclasses.replace(decision, **wrong), 1)
+    for carry in ([learner.n_balls, 0.5], [-1.0, 0.5], [0.5, 0.5], [0.0, 0.0], [0.0, np.nan], [0.0], [0.0, 2.0]):
+        for trusting in (False, True):
+            learner.accept_unsigned = trusting
+            with pytest.raises(DecisionError, match="changed"):
+                learner.learn(dataclasses.replace(decision, carry=np.array(carry)), 1)
     learner.learn(decision, 1)
 
 

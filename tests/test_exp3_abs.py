@@ -69,11 +69,11 @@ def test_one_update_equals_the_twins(table, eta, ix, seed):
     if T > 1:
         ab.simulate(learner, table.X[: T - 1], table.y[: T - 1])
     twin = Exp3(written_out(learner, table.X, table.y), eta, ix, T, learner.cost.largest)
-    w = learner._weights
+    w = learner.state
 
     def estimates():
         total = np.empty(table.experts.n_experts)
-        total[w.places.expert] = w.losses + np.repeat(w.paid, np.diff(w.start))
+        total[w.layout.expert] = w.losses + np.repeat(w.paid, np.diff(w.start))
         return total
 
     twin.total, twin.V = estimates(), w.numbers[1]
@@ -156,7 +156,7 @@ def test_nothing_overflows(eta, cost):
     trace = ab.simulate(learner, np.column_stack([scores, margins]), y)
     assert np.isfinite(learner.weights).all()
     assert learner.weights.sum() == pytest.approx(1.0)
-    assert np.isfinite(learner._weights.losses).all()
+    assert np.isfinite(learner.state.losses).all()
     assert np.isin(trace.expert, np.arange(6)).all()
 
 
@@ -174,7 +174,7 @@ def test_no_number_is_close_to_zero(experts, row):
     learner = ab.Exp3Abs(experts, cost=1.0, eta=0.715, seed=0)
     for _ in range(1100):
         ab.simulate(learner, [row], [1])
-        for numbers in (learner._weights.weight, learner._weights.factor):
+        for numbers in (learner.state.weight, learner.state.factor):
             assert ((numbers == 0.0) | (numbers > 1e-300)).all()
     assert learner.weights[0] == pytest.approx(1.0)
 
@@ -198,7 +198,7 @@ def test_ten_million_rounds():
                 learner = ab.Exp3Abs(experts, cost=cost, eta=eta, seed=0)
                 for _ in range(pieces):
                     trace = ab.simulate(learner, X, y)
-                    w = learner._weights
+                    w = learner.state
                     assert np.isfinite(trace.loss).all()
                     assert np.isin(trace.expert, np.arange(12)).all()
                     assert np.isfinite(learner.weights).all()
@@ -222,9 +222,9 @@ def test_estimates_are_unbiased_also_when_labels_are_late():
     for seed in range(4000):
         learner = ab.Exp3Abs(experts, cost=0.4, eta=0.3, seed=seed)
         ab.simulate(learner, X, y, delay=10)
-        w = learner._weights
+        w = learner.state
         total = np.empty(4)
-        total[w.places.expert] = w.losses + np.repeat(w.paid, np.diff(w.places.start))
+        total[w.layout.expert] = w.losses + np.repeat(w.paid, np.diff(w.layout.start))
         sums.append(total)
     truth = ab.best_in_hindsight(experts, X, y, cost=0.4).total
     error = np.std(sums, axis=0) / np.sqrt(len(sums))

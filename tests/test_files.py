@@ -11,7 +11,7 @@ import pytest
 
 import abstain as ab
 from abstain.checks import play_online
-from abstain.errors import FileError, InputError
+from abstain.errors import DecisionError, FileError, InputError
 
 from .data.make import LEARNERS, learnt
 
@@ -35,6 +35,9 @@ def test_files_of_the_first_version_are_read(name):
     X, y = ab.datasets.load("synthetic", n=400, seed=1)
     assert (learner.round, list(learner.pending)) == (expected["round"], expected["pending"])
     decision = ab.Decision.from_json(json.dumps(expected["decision"]))
+    with pytest.raises(DecisionError, match="accept_unsigned"):
+        learner.learn(decision, 1)
+    learner.accept_unsigned = True
     learner.learn(decision, 1)
     trace = ab.simulate(learner, X[200:], y[200:])
     assert trace.expert.tolist() == expected["expert"]
@@ -105,10 +108,10 @@ def rewrite(path, **changes):
 def test_newer_and_other_files_are_refused(tmp_path, played):
     path = tmp_path / "x"
     played.save(path)
-    rewrite(path, version=2)
-    with pytest.raises(FileError, match="version 2 is newer"):
+    rewrite(path, version=3)
+    with pytest.raises(FileError, match="version 3 is newer"):
         ab.load(path)
-    rewrite(path, version=1, format="poem")
+    rewrite(path, version=2, format="poem")
     with pytest.raises(FileError, match="another kind"):
         ab.load(path)
     path.write_text("not a file of ours")

@@ -68,7 +68,7 @@ def test_objects_agree_with_the_compiled_graphs(word):
         if word == "self_loops":
             assert expected.nonzero()[0].tolist() == [decision.expert]
         else:
-            np.testing.assert_array_equal(decision.neighbours[experts.rule_of], expected)
+            np.testing.assert_array_equal(decision.carry[experts.rule_of], expected)
         if learner.supervised or not decision.abstained:
             learner.learn(decision, label)
 

@@ -276,7 +276,7 @@ def test_copies_of_a_decision_cannot_be_written_to():
     for twin in (copy.copy(decision), copy.deepcopy(decision), pickle.loads(pickle.dumps(decision))):
         assert twin == decision
         assert not twin.predictions.flags.writeable
-        assert not twin.neighbours.flags.writeable
+        assert not twin.carry.flags.writeable
 
 
 def test_a_shallow_copy_of_a_learner_shares_nothing():

@@ -4,9 +4,10 @@ An implementation of *Online Learning with Abstention* (Cortes, DeSalvo, Gentile
 """
 
 from . import datasets, experts, graphs, instances, losses, theory
-from .decision import Decision
+from .engine import Decision, KernelLearner, Kernels, Learner, load
 from .errors import AbstainError
-from .learners import UCB, UCBGT, UCBNT, ContExp3Abs, Exp3Abs, FullSupervision, Learner, load
+from .kernels.jit import kernel
+from .learners import UCB, UCBGT, UCBNT, ContExp3Abs, Exp3Abs, FullSupervision
 from .regret import best_in_hindsight, best_pair
 from .simulate import simulate
 from .trace import Best, Trace
@@ -23,6 +24,8 @@ __all__ = [
     "Decision",
     "Exp3Abs",
     "FullSupervision",
+    "KernelLearner",
+    "Kernels",
     "Learner",
     "Trace",
     "best_in_hindsight",
@@ -31,6 +34,7 @@ __all__ = [
     "experts",
     "graphs",
     "instances",
+    "kernel",
     "load",
     "losses",
     "simulate",

@@ -6,6 +6,7 @@
 """
 
 import copy
+import json
 import pickle
 import tempfile
 from collections.abc import Callable
@@ -17,10 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import costs
-from .decision import Decision
+from .engine import Decision, Learner, load
 from .errors import AbstainError
 from .experts import Constants
-from .learners import Learner, load
 from .simulate import simulate
 from .trace import Trace
 
@@ -49,11 +49,12 @@ def check_learner(make: Make, X: ArrayLike | None = None, y: ArrayLike | None = 
 
 def state_of(learner: Learner) -> dict[str, Any]:
     """All that decides what a learner will do; without a seed, what it would draw is anybody's guess."""
+    header, arrays = learner.contents()
     return {
         "round": learner.round,
         "pending": learner.pending,
-        "random": None if learner.seed is None else learner._random.bit_generator.state,
-        **learner._arrays(),
+        "random": None if learner.seed is None else header["random"],
+        **{name.removeprefix("state."): array for name, array in arrays.items() if name.startswith("state.")},
     }
 
 
@@ -173,7 +174,7 @@ def _reloaded(learner: Learner) -> Learner:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "learner.abstain"
         learner.save(path)
-        return load(path, kind=type(learner), **_given_again(learner))
+        return load(path, **_given_again(learner))
 
 
 def _given_again(learner: Learner) -> dict[str, Any]:
@@ -195,11 +196,19 @@ def check_peek(make: Make, X: Table, y: Table) -> None:
     """Peeking tells the next decision and changes nothing."""
     learner = make()
     simulate(learner, X, y)
-    before, random = state_of(learner), learner._random.bit_generator.state
+    before, random = state_of(learner), learner.contents()[0]["random"]
     peeked = learner.peek(X[0])
     _assert_same_state(before, state_of(learner))
-    assert random == learner._random.bit_generator.state, "It has drawn at random."
-    assert peeked == learner.decide(X[0]), "The decision differs from the peek."
+    assert random == learner.contents()[0]["random"], "It has drawn at random."
+    _must_fail(learner, partial(learner.learn, peeked, y[0]), "learning what was only peeked at")
+    decision = learner.decide(X[0])
+    assert _decided(peeked) == _decided(decision), "The decision differs from the peek."
+
+
+def _decided(decision: Decision) -> dict[str, Any]:
+    """What was decided: all but whose decision it is."""
+    told = json.loads(decision.to_json())
+    return {name: value for name, value in told.items() if name not in ("id", "learner", "life", "digest")}
 
 
 def check_late_labels(make: Make, X: Table, y: Table) -> None:
@@ -275,7 +284,7 @@ def check_no_aliasing(make: Make, X: Table, y: Table) -> None:
         x[:] = 0.0
         _learn(other, decision, label)
     assert np.array_equal(trace.expert, [d.expert for d in decisions]), "A later change of x changed the game."
-    for array in (decisions[0].predictions, decisions[0].abstains, decisions[0].neighbours):
+    for array in (decisions[0].predictions, decisions[0].abstains, decisions[0].carry):
         assert not array.flags.writeable, "A decision can be written to."
 
 

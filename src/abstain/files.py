@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .errors import FileError
 
 FORMAT = "abstain-learner"
-VERSION = 1
+VERSION = 2
 
 
 @contextmanager

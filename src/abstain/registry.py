@@ -2,7 +2,7 @@
 
 from typing import Generic, TypeVar
 
-from .errors import InputError
+from .errors import InputError, UnknownKindError
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ class Registry(Generic[T]):
         if name in self._kinds:
             return self._kinds[name]
         module, _, kind = name.partition(":")
-        raise InputError(f"{self.sort}: {kind} of the module {module} is not known; import {module} first")
+        raise UnknownKindError(f"{self.sort}: {kind} of the module {module} is not known; import {module} first")
 
     @property
     def kinds(self) -> tuple[type[T], ...]:

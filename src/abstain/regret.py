@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import costs, losses
+from .engine.blocks import blocks
 from .errors import InputError
 from .experts import ExpertSet
 from .kernels import passes
-from .simulate import as_labels, blocks
+from .simulate import as_labels
 from .surrogate import surrogate as surrogate_loss
 from .tables import as_table
 from .trace import Best

@@ -1,39 +1,21 @@
 """Playing a whole table."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .engine import Learner
+from .engine.loop import Played
 from .errors import InputError
-from .experts import ExpertSet
-from .interrupts import held_back
-from .kernels.play import Played
-from .learners.base import Learner
-from .learners.compiled import CompiledLearner
 from .losses import Loss
 from .tables import as_count, as_table, plain
 from .trace import Trace
-
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
-
-BLOCK_BYTES = 1 << 19
-"""Predictions and abstentions held at once: a block of rounds should stay in the processor's cache ..."""
-BLOCK_ROWS = 256
-"""... but have no fewer rounds than this, to be worth its overhead."""
+from .typing import Array, Ints
 
 
-def blocks(n: int, experts: ExpertSet) -> Iterator[slice]:
-    """The rows 0, ..., n - 1 in blocks of a size that suits the number of predictors and rules."""
-    rows = max(BLOCK_ROWS, BLOCK_BYTES // experts.row_bytes)
-    for first in range(0, n, rows):
-        yield slice(first, min(n, first + rows))
-
-
-def as_labels(y: ArrayLike, n: int, loss: Loss) -> NDArray[Any]:
+def as_labels(y: ArrayLike, n: int, loss: Loss) -> Array:
     """Labels the loss can judge, one a round."""
     array = plain(y, "y")
     if array.ndim == 0 or len(array) != n:
@@ -86,71 +68,15 @@ def simulate(
     labels = as_labels(y, len(table), learner.loss)
     at = _as_checkpoints(checkpoints, len(table))
     wait = min(as_count(delay, "delay", least=0), len(table))
-    costs = np.ascontiguousarray(learner.cost.of(table, learner.round + 1, len(table)))
     out = Played(np.empty(len(table), np.int64), np.empty(len(table), np.bool_), np.empty(len(table)))
     trace = Trace(*out, checkpoints=at, edges=np.zeros(len(at), np.int64))
-    before = learner._snapshot()
-    try:
-        if isinstance(learner, CompiledLearner) and learner.compiled:
-            _play_compiled(learner, table, labels, costs, wait, progress, trace)
-        else:
-            _play_rounds(learner, table, labels, wait, progress, trace)
-    except Exception:
-        learner._restore(before)
-        raise
-    surrogate = learner._surrogate(trace.expert, labels, costs)
-    return trace if surrogate is None else replace(trace, surrogate=surrogate[0], gamma=surrogate[1])
-
-
-def _play_compiled(
-    learner: CompiledLearner, X: Floats, y: NDArray[Any], costs: Floats, delay: int, progress: Any, trace: Trace
-) -> None:
-    """Play in compiled blocks."""
-    late = learner._new_late(delay) if delay > 0 else None
-    first_round, done = learner.round + 1, 0
-    scores = np.empty((next(blocks(len(X), learner.experts)).stop, learner.experts.n_predictors))
-    with held_back() as deliver_signals:
+    with learner.lock:
+        costs = learner.cost.of(table, learner.round + 1, len(table))
+        before = learner.snapshot()
         try:
-            for rows in blocks(len(X), learner.experts):
-                advice = learner.experts.advise_block(X[rows], scores)
-                losses = learner.loss(advice.predictions, y[rows])
-                inside = slice(done, done + int((trace.checkpoints[done:] <= rows.stop).sum()))
-                done = inside.stop
-                learner._play(
-                    X[rows], advice, losses, costs[rows], trace.checkpoints[inside] - rows.start - 1,
-                    trace.edges[inside], late, Played(trace.expert[rows], trace.abstained[rows], trace.loss[rows]),
-                )  # fmt: skip
-                learner.round += rows.stop - rows.start
-                if progress is not None:
-                    progress(rows.stop)
-                deliver_signals()
-        finally:
-            if late is not None:
-                for t in range(max(first_round, learner.round - delay + 1), learner.round + 1):
-                    learner._learn_late(t % delay, late)
-
-
-def _play_rounds(learner: Learner, X: Floats, y: NDArray[Any], delay: int, progress: Any, trace: Trace) -> None:
-    """Play round by round: for learners and graphs written in Python."""
-    open_rounds: dict[int, Any] = {}
-    next_checkpoint = 0
-    try:
-        for i, rows in enumerate(X):
-            advice = learner.experts.advise_block(rows[np.newaxis])
-            if next_checkpoint < len(trace.checkpoints) and trace.checkpoints[next_checkpoint] == i + 1:
-                trace.edges[next_checkpoint] = learner.n_edges(rows)
-                next_checkpoint += 1
-            decision = learner.decide(rows)
-            trace.expert[i], trace.abstained[i], trace.loss[i] = decision.expert, decision.abstained, decision.cost
-            if learner.supervised or not decision.abstained:
-                open_rounds[i] = decision
-            if not decision.abstained:
-                loss = learner.loss(advice.predictions, y[i : i + 1])
-                trace.loss[i] = loss[0, learner.experts.predictor_of[decision.expert]]
-            if i - delay in open_rounds:
-                learner.learn(open_rounds.pop(i - delay), y[i - delay])
-            if progress is not None and ((i + 1) % 1000 == 0 or i + 1 == len(X)):
-                progress(i + 1)
-    finally:
-        for i, decision in open_rounds.items():
-            learner.learn(decision, y[i])
+            learner.play(table, labels, costs, wait, at, trace.edges, progress or (lambda done: None), out)
+        except Exception:
+            learner.restore(before)
+            raise
+    surrogate = learner.surrogate(trace.expert, labels, costs)
+    return trace if surrogate is None else replace(trace, surrogate=surrogate[0], gamma=surrogate[1])

@@ -17,11 +17,13 @@ def plain(values: Any, name: str = "values") -> NDArray[Any]:
         raise InputError(f"{name}: expected rows of equal length ({error})") from None
 
 
-def as_count(value: Any, name: str, least: int = 1) -> int:
-    """A whole number that is not below ``least``."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least:
+def as_count(value: Any, name: str, least: int = 1, most: int | None = None) -> int:
+    """A whole number from ``least`` to ``most``."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if whole and value >= least and (most is None or value <= most):
         return int(value)
-    raise InputError(f"{name}: expected a whole number, at least {least}, got {value!r}")
+    limit = "" if most is None else f" and at most {most}"
+    raise InputError(f"{name}: expected a whole number, at least {least}{limit}, got {value!r:.100}")
 
 
 def is_number(value: Any) -> TypeGuard[float]:

@@ -23,22 +23,25 @@ def play(
 ) -> tuple[list[int], list[int]]:
     """The protocol: receive x_t, choose, then update: at once if the choice abstains, else when the label comes.
 
-    ``neighbours(t, I)`` is N_t(I), ``update(t, I, N, seen)`` learns from round t. Returns the choices and the numbers
-    of edges of each round's graph.
+    ``choose`` is told how many labels of each expert's choices are still to come, ``neighbours(t, I)`` is N_t(I),
+    ``update(t, I, N, seen)`` learns from round t. Returns the choices and the numbers of edges of each round's graph.
     """
     T, K = game.shape
     chosen, edges, waiting = [], [], {}
+    open_choices = np.zeros(K)
     for t in range(1, T + 1):
         if game.count_edges:
             edges.append(sum(int(neighbours(t, j).sum()) for j in range(K)))
-        I = choose(t)  # noqa: E741
+        I = choose(t, open_choices)  # noqa: E741
         chosen.append(I)
         N = neighbours(t, I)
         if game.abstains[t - 1, I] and not supervised:
             update(t, I, N, False)
         else:
             waiting[t] = (I, N)
+            open_choices[I] += 1
         if t - delay in waiting:
+            open_choices[waiting[t - delay][0]] -= 1
             update(t - delay, *waiting.pop(t - delay), True)
     for t in sorted(waiting):
         update(t, *waiting[t], True)
@@ -60,8 +63,8 @@ def ucb_nt(game: Game, graph: Callable, beta: float, delay: int = 0, u=None, sup
     """Algorithm 1, for any out-neighbourhoods ``graph(t, j, est)``."""
     est = Estimates(game)
 
-    def choose(t):
-        return pick(index(est, t, beta), None if u is None else u[t - 1])
+    def choose(t, open_choices):
+        return pick(index(est, t, beta), None if u is None else u[t - 1], open_choices)
 
     def update(t, I, N, seen):  # noqa: E741
         for j in np.flatnonzero(N):
@@ -78,8 +81,8 @@ def ucb_gt(game: Game, beta: float, delay: int = 0, u=None):
     est = Estimates(game)
     K = game.shape[1]
 
-    def choose(t):
-        return pick(index(est, t, beta), None if u is None else u[t - 1])
+    def choose(t, open_choices):
+        return pick(index(est, t, beta), None if u is None else u[t - 1], open_choices)
 
     def neighbours(t, j):
         past = slice(0, t - 1)
@@ -100,7 +103,7 @@ def full_supervision(game: Game, delay: int = 0, u=None):
     est = Estimates(game)
     everybody = np.ones(game.shape[1], bool)
 
-    def choose(t):
+    def choose(t, open_choices):
         return pick(est.sums(), None if u is None else u[t - 1])
 
     def update(t, I, N, seen):  # noqa: E741

@@ -61,7 +61,12 @@ class Estimates:
             return self.sums() / self.Q
 
 
-def pick(index: np.ndarray, u: float | None) -> int:
-    """The lowest number of the least index, or the one at the fraction u of the tied."""
+def pick(index: np.ndarray, u: float | None, open_choices: np.ndarray | None = None) -> int:
+    """The lowest number of the least index, or the one at the fraction u of the tied.
+
+    Of the experts never observed, whose index is minus infinity, those with the fewest open choices come first.
+    """
     tied = np.flatnonzero(index == index.min())
+    if index.min() == -np.inf and open_choices is not None:
+        tied = tied[open_choices[tied] == open_choices[tied].min()]
     return int(tied[0] if u is None else tied[int(u * len(tied))])

@@ -63,6 +63,10 @@ def get(graph: "str | FeedbackGraph") -> FeedbackGraph:
     raise InputError(f"graph: expected a FeedbackGraph or one of {', '.join(_WORDS)}, got {graph!r}")
 
 
+def spec(graph: FeedbackGraph) -> Any:
+    return graph.parameters()
+
+
 _COMPILED = (SelfLoops, Complete, Subset, Abstention, Estimated, Fixed)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..experts import ExpertSet
-from ..kernels.graph import GIVEN
+from ..kernels.ucb.graph import GIVEN
 
 Bools: TypeAlias = NDArray[np.bool_]
 

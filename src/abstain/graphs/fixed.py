@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..experts import ExpertSet
-from ..kernels import graph as kernels
+from ..kernels.ucb import graph as kernels
 from ..tables import plain
 from .base import Bools, FeedbackGraph, Moment
 

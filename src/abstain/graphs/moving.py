@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..kernels import graph as kernels
+from ..kernels.ucb import graph as kernels
 from .base import Bools, FeedbackGraph, Moment
 
 

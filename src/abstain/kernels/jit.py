@@ -5,10 +5,11 @@ from typing import Any, TypeVar, cast
 
 import numba
 
+from .caching import SourceCache
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS: dict[str, Any] = {
-    "cache": True,
     "error_model": "numpy",  # division by zero gives infinities
     # Kernels allocate nothing, so nothing needs reference counts: counting them costs ten times the work itself.
     "_nrt": False,
@@ -17,12 +18,17 @@ _OPTIONS: dict[str, Any] = {
 # No fast-math: a sum is evaluated in the order it is written, so that one round and a whole table give the same bits.
 
 
-def jit(function: F) -> F:
-    """Compile ``function`` at its first call."""
-    return cast(F, numba.njit(**_OPTIONS)(function))
+def kernel(function: F) -> F:
+    """Compile ``function`` at its first call, and keep the result on disk until its code, or a callee's, changes.
+
+    It works on plain arrays and numbers, and allocates nothing: what it needs to write to is handed to it.
+    """
+    compiled = numba.njit(**_OPTIONS)(function)
+    compiled._cache = SourceCache(compiled.py_func)
+    return cast(F, compiled)
 
 
-def part(function: F) -> F:
+def inline(function: F) -> F:
     """Compile ``function`` into its callers; it cannot be called from Python."""
     inside: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True}
     return cast(F, numba.njit(**_OPTIONS, **inside)(function))

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import jit
-from .state import Bools, Floats, Ints
+from ..typing import Bools, Floats, Ints
+from .jit import kernel
 
 
-@jit
+@kernel
 def project(X: Floats, normals: Floats, out: Floats) -> None:
     """``out[i, p] = sum_k X[i, k] normals[k, p]``, summed over k in order.
 
@@ -40,7 +40,7 @@ def project(X: Floats, normals: Floats, out: Floats) -> None:
                 row[p] = (((four + e * w[p]) + f * x[p]) + g * y[p]) + h * z[p]
 
 
-@jit
+@kernel
 def rings(X: Floats, n_rings: int, out: NDArray[np.int64]) -> None:
     """The ring each row lies in: ``min(floor(n |x| / sqrt(d)), n - 1)``, or n beyond sqrt(d)."""
     n_features = X.shape[1]
@@ -52,7 +52,7 @@ def rings(X: Floats, n_rings: int, out: NDArray[np.int64]) -> None:
         out[i] = min(math.floor(n_rings * radius / limit), n_rings - 1) if radius <= limit else n_rings
 
 
-@jit
+@kernel
 def zero_one(predictions: Floats, y: Floats, out: NDArray[np.uint8]) -> None:
     """``out[i, p] = 1[y_i h_p(x_i) <= 0]``."""
     for i in range(predictions.shape[0]):
@@ -61,7 +61,7 @@ def zero_one(predictions: Floats, y: Floats, out: NDArray[np.uint8]) -> None:
             errs[p] = label * row[p] <= 0.0
 
 
-@jit
+@kernel
 def thresholds(scores: Floats, levels: Floats, out: Bools) -> None:
     """``out[i, m * n_levels + k] = |scores[i, m]| <= levels[k]``."""
     n_levels = levels.size
@@ -73,7 +73,7 @@ def thresholds(scores: Floats, levels: Floats, out: Bools) -> None:
                 silent[k] = size <= levels[k]
 
 
-@jit
+@kernel
 def all_finite(X: Any) -> bool:
     """Whether no entry is NaN or infinite."""
     for i in range(X.shape[0]):
@@ -85,7 +85,7 @@ def all_finite(X: Any) -> bool:
     return True
 
 
-@jit
+@kernel
 def add_losses(abstains: Bools, losses: Any, sums: Floats) -> None:
     """``sums[a, p] += losses[i, p]`` for each row i in which rule a predicts, in the order of the rows."""
     for i in range(np.uint64(abstains.shape[0])):
@@ -95,7 +95,7 @@ def add_losses(abstains: Bools, losses: Any, sums: Floats) -> None:
                     sums[a, p] += losses[i, p]
 
 
-@jit
+@kernel
 def add_losses_of(abstains: Bools, losses: Any, rule: Ints, predictor: Ints, sums: Floats) -> None:
     """``sums[k] += losses[i, predictor[k]]`` for each row i in which rule[k] predicts, in the order of the rows."""
     for i in range(abstains.shape[0]):
@@ -104,7 +104,7 @@ def add_losses_of(abstains: Bools, losses: Any, rule: Ints, predictor: Ints, sum
                 sums[k] += losses[i, predictor[k]]
 
 
-@jit
+@kernel
 def add_costs(abstains: Bools, costs: Floats, sums: Floats) -> None:
     """``sums[a] += costs[i]`` for each row i in which rule a abstains, in the order of the rows."""
     for i in range(abstains.shape[0]):

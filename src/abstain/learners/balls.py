@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..kernels import cover
+from ..kernels.cover import search as cover
 from ..tables import is_number
+from ..typing import Floats
 
-Floats: TypeAlias = NDArray[np.float64]
 Metric: TypeAlias = str | Callable[[Floats, Floats], ArrayLike]
 
 METRICS = {"euclidean": cover.EUCLIDEAN, "cityblock": cover.CITYBLOCK, "chebyshev": cover.CHEBYSHEV}

@@ -2,28 +2,41 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import costs, losses
-from ..decision import Decision
+from ..engine import Choice, Decision, KernelLearner, Kernels, Seed, check_arrays
 from ..errors import InputError
 from ..experts import Advice, Constants, ExpertSet
-from ..kernels import cont_exp3, cover
-from ..kernels.play import Late, Played, no_late
+from ..kernels.cover.balls import (
+    LEARNT,
+    N_SUMS,
+    PAID,
+    VISITS,
+    BallState,
+    choose,
+    choose_in,
+    full,
+    note,
+    update,
+    weigh,
+)  # fmt: skip
+from ..kernels.cover.search import nearest
+from ..kernels.exp3.rate import Rate
 from ..surrogate import surrogate
-from ..tables import as_count, is_number
+from ..tables import as_count
+from ..typing import Array, Floats, Ints
 from . import balls, levels
-from .base import Choice, Seed
-from .compiled import CompiledLearner
-from .rates import find_rate
+from .tuning import as_eta, as_horizon, find_rate
 
-Floats: TypeAlias = NDArray[np.float64]
+MOST_DIM = 1_000_000
+"""Features beyond any use, and far from overflow."""
 
 
-class ContExp3Abs(CompiledLearner):
+class ContExp3Abs(KernelLearner):
     """ContEXP3-ABS (algorithm 4): cover the inputs by balls of radius epsilon, play EXP3-ABS on constants in each.
 
     An input that is in no ball becomes the centre of a new one; the nearest centre's EXP3-ABS draws the action, with
@@ -53,6 +66,8 @@ class ContExp3Abs(CompiledLearner):
     (True, True)
     """
 
+    kernels = Kernels(choose, update, note, full=full)
+    fixed = ("rate", "levels")
     options = ("dim", "gamma", "horizon", "epsilon", "eta", "actions", "domain", "metric")
 
     def __init__(
@@ -69,10 +84,9 @@ class ContExp3Abs(CompiledLearner):
         metric: balls.Metric = "euclidean",
         seed: Seed = None,
     ) -> None:
-        self.dim, self.actions = as_count(dim, "dim"), actions
-        self.eta = float(eta) if is_number(eta) else eta
+        self.dim, self.actions, self.eta = as_count(dim, "dim", most=MOST_DIM), actions, as_eta(eta)
         self.gamma = levels.as_gamma(gamma, actions)
-        self.horizon = None if horizon is None else as_count(horizon, "horizon")
+        self.horizon = as_horizon(horizon)
         self.epsilon, self._given = balls.as_radius(epsilon, self.horizon, self.dim, self.gamma), epsilon
         self.metric = balls.as_metric(metric)
         chosen = levels.three() if self.gamma is None else levels.grid(self.epsilon, self.gamma)
@@ -84,121 +98,106 @@ class ContExp3Abs(CompiledLearner):
         self.domain = (np.asarray(low).tolist(), np.asarray(high).tolist())
         loss = losses.get("zero_one") if self.gamma is None else losses.ramp(self.gamma)
         super().__init__(pairs, cost=cost, loss=loss, seed=seed)
-        self._pairs = pairs
-        self._levels = chosen.levels
-        self._log_pairs = math.log(pairs.n_experts)
-        spread = 2.0 if actions == "grid" else self.cost.largest**2 + 1.0
-        self._rate, self._scale = find_rate(self.eta, self._log_pairs, spread, self.horizon, self._tuned)
-        self._room(np.zeros((0, self.dim)), np.zeros((0, cont_exp3.N_SUMS)))
+        self._pairs, self._levels = pairs, chosen.levels
+        self._rate = self._find_rate()
+
+    def _find_rate(self) -> Rate:
+        spread = 2.0 if self.actions == "grid" else self.cost.largest**2 + 1.0
+        return find_rate(self.eta, math.log(self._pairs.n_experts), spread, self.horizon, self._tuned)
 
     def _tuned(self, T: int) -> float:
         """``sqrt(N log K / T)`` with a bound N on the number of balls."""
         most = balls.most_balls(self.epsilon, self.metric, self._pairs.low, self._pairs.high)
-        return math.sqrt(min(T, most) * self._log_pairs / T)
+        return math.sqrt(min(T, most) * math.log(self._pairs.n_experts) / T)
 
     # What it knows.
 
-    def _room(self, centres: Floats, sums: Floats) -> None:
-        """Put these balls into new arrays with room for as many again."""
-        largest = float(np.abs([self._pairs.low, self._pairs.high]).max())
-        places = balls.room_for(centres, self.epsilon, self.metric, largest)
-        known = np.zeros((len(places.centre), cont_exp3.N_SUMS))
-        known[: len(sums)] = sums
-        self._balls = cont_exp3.Balls(self._rate, self._scale, self._log_pairs, self._levels, places, known)
+    def new_state(self) -> BallState:
+        return self._state_with(np.zeros((0, self.dim)), np.zeros((0, N_SUMS)))
 
-    def _make_room(self) -> None:
-        """Keep a free row for the coming input, and one behind it."""
-        if self.n_balls >= len(self._balls.sums) - 1:
-            self._room(self.centres, self._balls.sums[: self.n_balls])
+    def _state_with(self, centres: Floats, sums: Floats) -> BallState:
+        """These balls, and room for as many again."""
+        largest = float(np.abs([self._pairs.low, self._pairs.high]).max())
+        cover = balls.room_for(centres, self.epsilon, self.metric, largest)
+        known = np.zeros((len(cover.centre), N_SUMS))
+        known[: len(sums)] = sums
+        return BallState(self._rate, self._levels, cover, known)
+
+    def grow(self) -> None:
+        self.state = self._state_with(self.centres, self.state.sums[: self.n_balls])
+
+    def new_carry(self) -> Floats:
+        """The ball, and the probability of predicting."""
+        return np.zeros(2)
+
+    def _reprice(self, cost: costs.Constant) -> None:
+        """The anytime rate follows the cost."""
+        super()._reprice(cost)
+        self._rate = self._find_rate()
+        self.state = self.state._replace(rate=self._rate)
 
     @property
     def n_balls(self) -> int:
         """N, the number of balls so far."""
-        return int(self._balls.cover.n_balls[0])
+        return int(self.state.cover.n_balls[0])
 
     @property
     def centres(self) -> Floats:
         """The centres of the balls, in the order they came (N, d)."""
-        return self._balls.cover.centre[: self.n_balls].copy()
+        with self.lock:
+            return np.array(self.state.cover.centre[: self.n_balls])
 
     def weights_at(self, x: ArrayLike) -> Floats:
         """q, the probabilities the action on this input would be drawn with (K,), numbered as `Decision.expert`."""
-        self._advise(x)
-        cont_exp3.weigh(self._find(), self._balls)
-        chosen = self._levels
-        q = np.empty(self.experts.n_experts)
-        for weight, size, (i, n_i, j, n_j) in zip(chosen.weight, chosen.size, chosen.box, strict=True):
-            members = (np.arange(i, i + n_i) * chosen.stride)[:, np.newaxis] + np.arange(j, j + n_j)
-            q[members] = weight / size
-        return np.asarray(q / q.sum())
+        with self.lock:
+            self._advise(x)
+            self._make_room()
+            self.state.cover.centre[self.n_balls] = self._hand.x
+            weigh(self._find() if callable(self.metric) else nearest(self.state.cover), self.state)
+            chosen = self._levels
+            q = np.empty(self.experts.n_experts)
+            for weight, size, (i, n_i, j, n_j) in zip(chosen.weight, chosen.size, chosen.box, strict=True):
+                members = (np.arange(i, i + n_i) * chosen.stride)[:, np.newaxis] + np.arange(j, j + n_j)
+                q[members] = weight / size
+            return np.asarray(q / q.sum())
 
     # The protocol.
 
     def _advise(self, x: "ArrayLike | Advice") -> tuple[Advice, float]:
-        """The actions and the cost; the input itself is put into the first free row."""
         if isinstance(x, Advice):
             raise InputError("x: expected an input, got advice; actions here depend on where x is")
-        advice, cost = super()._advise(x)
-        self._make_room()
-        self._balls.cover.centre[self.n_balls] = x
-        return advice, cost
+        return super()._advise(x)
+
+    @property
+    def compiled(self) -> bool:
+        return not callable(self.metric)
 
     def _find(self) -> int:
-        """The ball of the input in the first free row: the nearest centre's, or a new one's number."""
-        if not callable(self.metric):
-            return cover.nearest(self._balls.cover)
-        if self.n_balls == 0:
+        """The ball of the input at hand by a metric that is a Python function: the nearest's, or a new one's number."""
+        if self.n_balls == 0 or not callable(self.metric):
             return 0
-        x = self._balls.cover.centre[self.n_balls].copy()
-        distances = np.asarray(self.metric(x, self.centres), np.float64)
+        distances = np.asarray(self.metric(self._hand.x.copy(), self.centres), np.float64)
         if distances.shape != (self.n_balls,) or not (distances >= 0.0).all():
             raise InputError(f"metric: expected {self.n_balls} distances that are not negative, got {distances!r}")
         found = int(np.argmin(distances))
         return found if distances[found] <= self.epsilon else self.n_balls
 
     def _choose(self, advice: Advice, cost: float) -> Choice:
-        ball = self._find()
-        expert, _, _, probability = cont_exp3.draw(ball, self._random.random(), self._balls)
-        return Choice(expert, probability, np.zeros(0, np.bool_), ball)
-
-    def _commit(self, decision: Decision) -> None:
-        cont_exp3.visit(decision.place, self._balls)
-        if decision.abstained:
-            self._learn(decision, False)
+        if self.compiled:
+            return super()._choose(advice, cost)
+        self._make_room()
+        hand = self._hand
+        self.state.cover.centre[self.n_balls] = hand.x
+        expert, probability = choose_in(self._find(), self._random.random(), hand.carry, self.state)
+        return Choice(expert, probability, hand.carry.copy())
 
     def _fits(self, decision: Decision) -> bool:
-        known = 0 <= decision.place < self.n_balls
-        return super()._fits(decision) and known and 0.0 < decision.probability <= 1.0 + 1e-9
+        if not super()._fits(decision):
+            return False
+        ball, probability = self._carry_of(decision)
+        return bool(0.0 <= ball < self.n_balls and ball == math.floor(ball) and 0.0 < probability <= 1.0)
 
-    def _absorb(self, decision: Decision, losses: NDArray[Any]) -> None:
-        self._learn(decision, bool(losses[0] < 0.5))
-
-    def _learn(self, decision: Decision, positive: bool) -> None:
-        seen = not decision.abstained
-        cont_exp3.learn(decision.place, seen, positive, decision.probability, decision.cost, self._balls)
-
-    @property
-    def compiled(self) -> bool:
-        return not callable(self.metric)
-
-    def _new_late(self, delay: int) -> Late:
-        return no_late(delay, 0, 0, 1, np.uint8 if self.loss.binary else np.float64)
-
-    def _play(
-        self, X: Floats, advice: Advice, losses: NDArray[Any], costs: Floats, at: NDArray[np.int64],
-        edges: NDArray[np.int64], late: Late | None, out: Played,
-    ) -> None:  # fmt: skip
-        u, done = self._random.random(len(X)), 0
-        if len(at) > 0:
-            edges[:] = self.n_edges(X[0])
-        while done < len(X):
-            self._make_room()
-            done = cont_exp3.play(done, self.round + 1, u, X, losses, costs, late, self._balls, out)
-
-    def _learn_late(self, k: int, late: Late) -> None:
-        cont_exp3.learn_late(k, late, self._balls)
-
-    def _surrogate(self, expert: NDArray[np.int64], y: Floats, costs: Floats) -> tuple[Floats, float | None]:
+    def _surrogate(self, expert: Ints, y: Array, costs: Floats) -> tuple[Floats, float | None]:
         h, r = self._pairs.values
         # The three actions are so far from 0 that L~ is L for every gamma.
         return surrogate(h[expert], r[expert], y, costs, 0.5 if self.gamma is None else self.gamma), self.gamma
@@ -217,12 +216,20 @@ class ContExp3Abs(CompiledLearner):
         options = ", ".join(f"{name}={value!r}" for name, value in self._options().items() if name != "dim")
         return f"{type(self).__name__}({self.dim}, cost={cost}, seed={self.seed}, {options})"
 
-    def _arrays(self) -> dict[str, NDArray[Any]]:
-        return {"centres": self.centres, "sums": self._balls.sums[: self.n_balls].copy()}
+    def _arrays(self) -> dict[str, Array]:
+        return {"centres": self.centres, "sums": self.state.sums[: self.n_balls].copy()}
 
-    def _set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+    def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
+        n = len(arrays["centres"]) if "centres" in arrays and arrays["centres"].ndim else 0
+        like = {"centres": np.zeros((n, self.dim)), "sums": np.zeros((n, N_SUMS))}
+        check_arrays(arrays, like, signed=("centres",))
         centres, sums = arrays["centres"], arrays["sums"]
-        n = len(centres)
-        if centres.shape != (n, self.dim) or sums.shape != (n, cont_exp3.N_SUMS):
-            raise InputError("state: the arrays do not fit this learner")
-        self._room(centres, sums)
+        self._pairs.check_inputs(centres)
+        counts = sums[:, [VISITS, LEARNT]]
+        if (counts != np.floor(counts)).any() or counts[:, 0].sum() > self.round or (sums[:, VISITS] < 1.0).any():
+            raise InputError(
+                "state: expected every ball to have been visited, in one of the rounds each time, got others"
+            )
+        if (sums[:, LEARNT] > sums[:, VISITS]).any() or (sums[:, PAID] > sums[:, LEARNT]).any():
+            raise InputError("state: expected no more to be learnt or paid in a ball than it had rounds, got others")
+        self.state = self._state_with(centres, sums)

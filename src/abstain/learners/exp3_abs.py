@@ -1,29 +1,29 @@
 """EXP3-ABS: exponential weights for the adversarial game (algorithm 3)."""
 
 import math
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import costs
-from ..decision import Decision
+from ..engine import Decision, KernelLearner, Kernels, Seed, check_arrays
 from ..errors import InputError
-from ..experts import Advice, ExpertSet
-from ..kernels import exp3, exp3_play, exp3_state
-from ..kernels.play import Late, Played, no_late
-from ..kernels.rates import adaptive
-from ..tables import as_count, is_number
+from ..experts import ExpertSet
+from ..kernels.exp3.rate import ADAPTIVE, ANYTIME, Rate, adaptive
+from ..kernels.exp3.state import ETA, SQUARES, WeightState, weights
+from ..kernels.exp3.weights import choose, remake, update
+from ..tables import is_number
+from ..typing import Array, Floats
 from .arrange import arrange
-from .base import Choice, Seed
-from .compiled import CompiledLearner
-from .rates import find_rate
+from .tuning import as_eta, as_horizon, find_rate
 
-_SAVED = ("losses", "paid", "weight", "factor", "sums", "numbers")
+_CUMULATIVE = ("losses", "paid", "numbers")
+"""What the weights can be made of anew."""
 
 
-class Exp3Abs(CompiledLearner):
+class Exp3Abs(KernelLearner):
     """EXP3-ABS (algorithm 3): draw the expert from q_t, estimate losses by how likely they were to be seen.
 
     ``Lhat_t(j) = L_t(j) / P_t(j)`` where it is observed, else 0, with ``P_t(j) = 1`` if j abstains and else the
@@ -47,7 +47,10 @@ class Exp3Abs(CompiledLearner):
     1.0
     """
 
+    kernels = Kernels(choose, update)
     options = ("eta", "horizon", "ix")
+    saved = ("losses", "paid", "weight", "factor", "sums", "numbers")
+    fixed = ("rate", "layout", "start", "whole")
 
     def __init__(
         self,
@@ -61,83 +64,80 @@ class Exp3Abs(CompiledLearner):
         ix: float = 0.0,
     ) -> None:
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
-        if not is_number(ix) or not 0.0 <= ix < math.inf:
+        if not is_number(ix) or not 0.0 <= ix <= sys.float_info.max:
             raise InputError(f"ix: expected a number that is not negative, got {ix!r}")
-        self.eta = float(eta) if is_number(eta) else eta
-        self.horizon = None if horizon is None else as_count(horizon, "horizon")
-        self.ix = float(ix)
-        log_experts, spread = math.log(experts.n_experts), self.cost.largest**2 + 1.0
-        rate, scale = find_rate(
+        self.eta, self.horizon, self.ix = as_eta(eta), as_horizon(horizon), float(ix)
+        self._find_rate()
+
+    def _find_rate(self) -> Rate:
+        log_experts, spread = math.log(self.experts.n_experts), self.cost.largest**2 + 1.0
+        return find_rate(
             self.eta, log_experts, spread, self.horizon, lambda T: math.sqrt(2.0 * log_experts / (spread * T))
         )
-        used, places, cell_of = arrange(experts, by_rule=True)
-        self._used = None if len(used) == experts.n_rules else used
-        how = exp3_state.Settings(rate, scale, log_experts, self.ix)
-        self._weights = exp3_state.weights(how, places, cell_of, experts.n_predictors)
-        self._weights.numbers[exp3_state.ETA] = adaptive(how.log_experts, 0.0) if rate == exp3_state.ADAPTIVE else scale
+
+    def new_state(self) -> WeightState:
+        rate = self._find_rate()
+        fresh = weights(rate, self.ix, arrange(self.experts, self.rule_of, by_rule=True), self.experts.n_predictors)
+        fresh.numbers[ETA] = adaptive(rate.log_experts, 0.0) if rate.kind == ADAPTIVE else rate.scale
+        return fresh
+
+    def new_carry(self) -> Floats:
+        """P_t, the probability that the label would be seen."""
+        return np.zeros(1)
+
+    def _reprice(self, cost: costs.Constant) -> None:
+        """The anytime rate follows the cost; a tuned one was tuned."""
+        super()._reprice(cost)
+        self.state = self.state._replace(rate=self._find_rate())
 
     @property
-    def weights(self) -> NDArray[np.float64]:
+    def weights(self) -> Floats:
         """q, the probabilities the coming expert is drawn with (K,)."""
-        w = self._weights
-        if w.how.rate == exp3_state.ANYTIME:
-            w.numbers[exp3_state.ETA] = w.how.scale / math.sqrt(self.round + 1)
-            exp3.remake(w)
-        q = np.empty(self.experts.n_experts)
-        q[w.places.expert] = w.weight * np.repeat(w.factor, np.diff(w.start))
-        return np.asarray(q / q.sum())
-
-    def _choose(self, advice: Advice, cost: float) -> Choice:
-        slot, probability = exp3.draw(
-            self.round + 1, self._random.random(), self._of_used(advice.abstains[0]).copy(), self._weights
-        )
-        return Choice(int(self._weights.places.expert[slot]), probability, np.zeros(0, np.bool_))
-
-    def _commit(self, decision: Decision) -> None:
-        if decision.abstained:
-            self._learn(decision, np.zeros(self.experts.n_predictors, np.uint8 if self.loss.binary else np.float64))
+        with self.lock:
+            s = self.state
+            if s.rate.kind == ANYTIME:
+                s.numbers[ETA] = s.rate.scale / math.sqrt(self.round + 1)
+                remake(s)
+            q = np.empty(self.experts.n_experts)
+            q[s.layout.expert] = s.weight * np.repeat(s.factor, np.diff(s.start))
+            return np.asarray(q / q.sum())
 
     def _fits(self, decision: Decision) -> bool:
-        return super()._fits(decision) and 0.0 < decision.probability <= 1.0 + 1e-9
+        return super()._fits(decision) and bool(0.0 < self._carry_of(decision)[0] <= 1.0)
 
-    def _absorb(self, decision: Decision, losses: NDArray[Any]) -> None:
-        self._learn(decision, losses)
-
-    def _learn(self, decision: Decision, losses: NDArray[Any]) -> None:
-        abstains = self._of_used(decision.abstains).copy()  # writable: read-only arrays would be compiled for once more
-        exp3.learn(abstains, losses, not decision.abstained, decision.probability, decision.cost, self._weights)
-
-    def _new_late(self, delay: int) -> Late:
-        losses = np.uint8 if self.loss.binary else np.float64
-        return no_late(delay, 0, len(self._weights.places.rule), self.experts.n_predictors, losses)
-
-    def _play(
-        self, X: NDArray[np.float64], advice: Advice, losses: NDArray[Any], costs: NDArray[np.float64],
-        at: NDArray[np.int64], edges: NDArray[np.int64], late: Late | None, out: Played,
-    ) -> None:  # fmt: skip
-        u = self._random.random(len(advice))
-        abstains = self._of_used(advice.abstains)
-        exp3_play.play(self.round + 1, u, abstains, losses, costs, at, edges, late, self._weights, out)
-
-    def _learn_late(self, k: int, late: Late) -> None:
-        exp3_play.learn_late(k, late, self._weights)
-
-    def _arrays(self) -> dict[str, NDArray[Any]]:
-        arrays = {name: getattr(self._weights, name).copy() for name in _SAVED}
-        if self._weights.how.rate == exp3_state.ANYTIME:  # weights are made anew in every round: what they are made of
-            arrays = {"losses": arrays["losses"], "paid": arrays["paid"], "numbers": arrays["numbers"]}
-            arrays["numbers"][exp3_state.ETA] = 0.0
+    def _arrays(self) -> dict[str, Array]:
+        arrays = super()._arrays()
+        if self.state.rate.kind == ANYTIME:  # weights are made anew in every round: what they are made of
+            arrays = {name: arrays[name] for name in _CUMULATIVE}
+            arrays["numbers"][ETA] = 0.0
         return arrays
 
-    def _set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        w, paid = self._weights, arrays["paid"]
-        apart = w.places.single and (paid.shape != w.paid.shape or paid.any())  # the first files had it so
-        if apart:
-            arrays = {"losses": arrays["losses"] + paid, "numbers": arrays["numbers"]}
+    def _from_format_1(self, arrays: dict[str, Array]) -> dict[str, Array]:
+        """The first files had costs apart, also where every expert has a rule of its own; weights are made anew."""
+        s, paid = self.state, arrays["paid"]
+        if not s.layout.alone or (paid.shape == s.paid.shape and not paid.any()):
+            return arrays
+        check_arrays({"paid": paid}, {"paid": s.losses})
+        return {"losses": arrays["losses"] + paid, "paid": s.paid, "numbers": arrays["numbers"]}
+
+    def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
+        s = self.state
+        cumulative = arrays.keys() == set(_CUMULATIVE)
+        like = {name: getattr(s, name) for name in (_CUMULATIVE if cumulative else self.saved)}
+        check_arrays(arrays, like)
+        self.check_saved(arrays)
         for name, array in arrays.items():
-            if name not in _SAVED or array.shape != getattr(w, name).shape:
-                raise InputError("state: the arrays do not fit these experts")
-        for name, array in arrays.items():
-            getattr(w, name)[:] = array
-        if apart:
-            exp3.remake(w)
+            getattr(s, name)[:] = array
+        if cumulative and s.rate.kind != ANYTIME:
+            remake(s)
+
+    def check_saved(self, arrays: Mapping[str, Array]) -> None:
+        s, numbers = self.state, arrays["numbers"]
+        if s.rate.kind == ADAPTIVE and numbers[ETA] != adaptive(s.rate.log_experts, numbers[SQUARES]):
+            raise InputError("state: expected the rate that V gives, got another")
+        if not 0.0 <= numbers[ETA] <= max(1.0, s.rate.scale):
+            raise InputError(f"state: expected a rate, got {numbers[ETA]}")
+        if "weight" in arrays:
+            sums = np.add.reduceat(arrays["weight"], s.start[:-1])
+            if not np.allclose(arrays["sums"], sums, rtol=1e-9, atol=0.0) or not (arrays["factor"] * sums).any():
+                raise InputError("state: expected sums of the weights, not all 0, got others")

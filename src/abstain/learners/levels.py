@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..kernels.cont_exp3 import Levels
+from ..kernels.cover.balls import Levels
 from ..surrogate import ramp_value
 from ..tables import is_number
 

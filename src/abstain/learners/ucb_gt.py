@@ -3,8 +3,8 @@
 from typing import Any
 
 from .. import costs, graphs
+from ..engine import Seed
 from ..experts import ExpertSet
-from .base import Seed
 from .index import IndexLearner
 
 

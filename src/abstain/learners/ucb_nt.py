@@ -4,8 +4,8 @@ import copy
 from typing import Any
 
 from .. import costs, graphs
+from ..engine import Seed
 from ..experts import ExpertSet
-from .base import Seed
 from .index import IndexLearner
 
 

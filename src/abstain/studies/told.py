@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..engine.blocks import blocks
 from ..experts import Advice, ExpertSet
 from ..experts.base import Bools, Floats
 from ..losses import Loss
-from ..simulate import blocks
 
 
 class Told(ExpertSet):

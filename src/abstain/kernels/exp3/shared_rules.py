@@ -1,4 +1,4 @@
-"""EXP3-ABS on cells of several experts: those that abstain take a step a cell, those that predict a step an expert."""
+"""EXP3-ABS on teams of several experts: those that abstain take a step a team, those that predict a step an expert."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .exp3_state import ADAPTIVE, TINY, Weights, total
-from .jit import part
-from .state import Bools, Floats
+from ...typing import Bools, Floats
+from ..jit import inline
+from .rate import ADAPTIVE
+from .state import TINY, WeightState, total
 
 
-@part
+@inline
 def _weighted_squares(x: Floats, first: Any, last: Any, y: Floats) -> float:
     """The sum of ``x y^2`` by four running sums, in a fixed order."""
     a = b = c = d = 0.0
@@ -28,17 +29,17 @@ def _weighted_squares(x: Floats, first: Any, last: Any, y: Floats) -> float:
     return (a + b) + (c + d)
 
 
-@part
-def _shrink_cell(cell: int, w: Weights) -> float:
-    """Learn the estimates of a predicting cell; the sum of weight Lhat^2 before."""
-    losses, weight, predictor = w.losses, w.weight, w.places.predictor
-    estimate, shrink = w.estimate, w.shrink
-    first, last = np.uint64(w.places.start[cell]), np.uint64(w.places.start[cell + 1])
+@inline
+def _shrink_team(team: int, s: WeightState) -> float:
+    """Learn the estimates of a predicting team; the sum of weight Lhat^2 before."""
+    losses, weight, predictor = s.losses, s.weight, s.layout.predictor
+    estimate, shrink = s.estimate, s.shrink
+    first, last = np.uint64(s.layout.start[team]), np.uint64(s.layout.start[team + 1])
     squares = 0.0
-    if w.places.product:
+    if s.layout.product:
         for i in range(last - first):
             losses[first + i] += estimate[i]
-        if w.how.rate == ADAPTIVE:
+        if s.rate.kind == ADAPTIVE:
             squares = _weighted_squares(weight, first, last, estimate)
         for i in range(last - first):
             less = weight[first + i] * shrink[i]
@@ -50,23 +51,23 @@ def _shrink_cell(cell: int, w: Weights) -> float:
             losses[k] += estimate[p]
             less = weight[k] * shrink[p]
             weight[k] = less if less > TINY else 0.0
-    w.sums[cell] = total(weight, first, last)
+    s.sums[team] = total(weight, first, last)
     return squares
 
 
-@part
-def learn_cells(abstains: Bools, seen: bool, cost: float, cheaper: float, w: Weights) -> tuple[float, float]:
+@inline
+def learn_shared_rules(abstains: Bools, seen: bool, cost: float, cheaper: float, s: WeightState) -> tuple[float, float]:
     """Learn the estimates of a round: the mean of Lhat^2 before, if asked for, and the sum of the weights after."""
     before = squares = after = 0.0
-    for cell in range(w.paid.size):
-        mass = w.factor[cell] * w.sums[cell]
+    for team in range(s.paid.size):
+        mass = s.factor[team] * s.sums[team]
         before += mass
-        if abstains[w.places.rule[cell]]:
+        if abstains[s.layout.rule[team]]:
             squares += mass * (cost * cost)
-            w.paid[cell] += cost
-            less = w.factor[cell] * cheaper
-            w.factor[cell] = less if less > TINY else 0.0
+            s.paid[team] += cost
+            less = s.factor[team] * cheaper
+            s.factor[team] = less if less > TINY else 0.0
         elif seen:
-            squares += w.factor[cell] * _shrink_cell(cell, w)
-        after += w.factor[cell] * w.sums[cell]
+            squares += s.factor[team] * _shrink_team(team, s)
+        after += s.factor[team] * s.sums[team]
     return squares / before, after

@@ -12,16 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .cover import Cover, enter, nearest
-from .exp3_state import ADAPTIVE, ANYTIME, TINY
-from .jit import jit
-from .play import Late, Played
-from .rates import adaptive
-from .state import Floats, Ints
+from ...typing import Bools, Floats, Ints
+from ..exp3.rate import ADAPTIVE, ANYTIME, LEAST_PROBABILITY, Rate, adaptive
+from ..exp3.state import TINY
+from ..jit import inline, kernel
+from .search import Cover, enter, nearest
 
 POSITIVE, NEGATIVE, LEARNT, PAID, SQUARES, VISITS = 0, 1, 2, 3, 4, 5
-"""Columns of `Balls.sums`: of 1 / P over labels +1 and -1, of rounds learnt, of costs, of q Lhat^2, of rounds decided.
-"""
+"""Columns of `BallState.sums`: 1 / P over labels +1 and -1, rounds learnt, costs, q Lhat^2, rounds decided."""
 N_SUMS = 6
 
 
@@ -36,26 +34,24 @@ class Levels(NamedTuple):
     weight: Floats  # (L,) scratch
 
 
-class Balls(NamedTuple):
+class BallState(NamedTuple):
     """A learner: everything it knows."""
 
-    rate: int
-    scale: float  # the rate itself, or for the anytime rate eta_t sqrt(t)
-    log_pairs: float
+    rate: Rate
     levels: Levels
     cover: Cover
     sums: Floats  # (capacity, 6); rows from the number of balls on are 0
 
 
-@jit
-def weigh(ball: int, b: Balls) -> tuple[float, float]:
+@kernel
+def weigh(ball: int, b: BallState) -> tuple[float, float]:
     """The weights of all levels in a ball; their sum over those that predict, and over all."""
     levels, sums = b.levels, b.sums
-    eta = b.scale
-    if b.rate == ANYTIME:
-        eta = b.scale / math.sqrt(sums[ball, VISITS] + 1.0)
-    elif b.rate == ADAPTIVE:
-        eta = adaptive(b.log_pairs, sums[ball, SQUARES])
+    eta = b.rate.scale
+    if b.rate.kind == ANYTIME:
+        eta = b.rate.scale / math.sqrt(sums[ball, VISITS] + 1.0)
+    elif b.rate.kind == ADAPTIVE:
+        eta = adaptive(b.rate.log_experts, sums[ball, SQUARES])
     least = np.inf
     for k in range(levels.size.size):
         of_labels = levels.loss[k, 0] * sums[ball, POSITIVE] + levels.loss[k, 1] * sums[ball, NEGATIVE]
@@ -72,12 +68,10 @@ def weigh(ball: int, b: Balls) -> tuple[float, float]:
     return predicting, total
 
 
-@jit
-def draw(ball: int, u: float, b: Balls) -> tuple[int, int, bool, float]:
-    """The pair drawn by ``u`` in [0, 1): its number, its first place, whether it abstains; and the mass predicting."""
-    predicting, total = weigh(ball, b)
-    levels = b.levels
-    target, chosen = u * total, -1
+@inline
+def _draw(u: float, predicting: float, total: float, levels: Levels) -> tuple[int, float]:
+    """The pair drawn by ``u`` in [0, 1), by the weights of all levels, and the probability of predicting."""
+    target, chosen = u * total, 0
     for k in range(levels.size.size):
         if levels.weight[k] > 0.0:
             chosen = k  # by rounding the target may lie behind the last
@@ -88,22 +82,50 @@ def draw(ball: int, u: float, b: Balls) -> tuple[int, int, bool, float]:
     n_pairs = box[1] * box[3]
     inside = min(int(target / levels.weight[chosen] * n_pairs), n_pairs - 1)
     i = box[0] + inside // box[3]
-    return i * levels.stride + box[2] + inside % box[3], i, chosen >= levels.n_predicting, predicting / total
+    return i * levels.stride + box[2] + inside % box[3], predicting / total
 
 
-@jit
-def visit(ball: int, b: Balls) -> None:
+@kernel
+def full(b: BallState) -> bool:
+    """Whether there is no room for a new ball, and for the input of one more round behind it."""
+    return bool(b.cover.n_balls[0] >= b.sums.shape[0] - 1)
+
+
+@kernel
+def choose_in(ball: int, u: float, carry: Floats, b: BallState) -> tuple[int, float]:
+    """The pair drawn in a ball, perhaps a new one; the ball and the probability of predicting are carried."""
+    predicting, total = weigh(ball, b)
+    expert, probability = _draw(u, predicting, total, b.levels)
+    carry[0], carry[1] = ball, probability
+    return expert, probability
+
+
+@kernel
+def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, b: BallState) -> tuple[int, float]:
+    """The pair drawn in the ball of x; x is put into the first free row of the centres, where a new ball's belongs."""
+    for k in range(x.size):
+        b.cover.centre[b.cover.n_balls[0], k] = x[k]
+    return choose_in(nearest(b.cover), u, carry, b)
+
+
+@kernel
+def note(t: int, expert: int, abstains: Bools, carry: Floats, b: BallState) -> None:
     """A round was decided in a ball, perhaps a new one."""
+    ball = int(carry[0])
     if ball == b.cover.n_balls[0]:
         enter(b.cover)
     b.sums[ball, VISITS] += 1.0
 
 
-@jit
-def learn(ball: int, seen: bool, positive: bool, probability: float, cost: float, b: Balls) -> None:
-    """Learn from a round in a ball: its cost, and its label if it was seen."""
+@kernel
+def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, b: BallState) -> None:
+    """Learn from a round in a ball: its cost, and its label if it was seen.
+
+    The label is read off the loss of the first predictor, which scores above 0.
+    """
     levels, sums = b.levels, b.sums
-    if b.rate == ADAPTIVE:
+    ball, certainty, positive = int(carry[0]), 1.0 / max(carry[1], LEAST_PROBABILITY), losses[0] < 0.5
+    if b.rate.kind == ADAPTIVE:
         _, total = weigh(ball, b)
         squares = 0.0
         for k in range(levels.size.size):
@@ -111,50 +133,10 @@ def learn(ball: int, seen: bool, positive: bool, probability: float, cost: float
                 loss = levels.loss[k, 2] + levels.loss[k, 3] * cost
                 squares += levels.weight[k] * (loss * loss)
             elif seen:
-                loss = (levels.loss[k, 0] if positive else levels.loss[k, 1]) / probability
+                loss = (levels.loss[k, 0] if positive else levels.loss[k, 1]) / max(carry[1], LEAST_PROBABILITY)
                 squares += levels.weight[k] * (loss * loss)
         sums[ball, SQUARES] += squares / total
     if seen:
-        sums[ball, POSITIVE if positive else NEGATIVE] += 1.0 / probability
+        sums[ball, POSITIVE if positive else NEGATIVE] += certainty
     sums[ball, LEARNT] += 1.0
     sums[ball, PAID] += cost
-
-
-@jit
-def learn_late(k: int, late: Late, b: Balls) -> None:
-    """Learn the round waiting at place k of the ring, if there is one."""
-    seen = late.cell[k] >= 0
-    if seen:
-        learn(late.cell[k], seen, late.losses[k, 0] < 0.5, late.probability[k], late.cost[k], b)
-        late.cell[k] = -1
-
-
-@jit
-def play(
-    first: int, t: int, u: Floats, X: Floats, losses: Any, costs: Floats, late: Late | None, b: Balls, out: Played
-) -> int:
-    """Play rows from ``first`` on, in rounds from ``t + first``; where there is no room for a new ball, that row.
-
-    The label is read off the loss of the first predictor, which scores above 0.
-    """
-    for i in range(first, X.shape[0]):
-        count = b.cover.n_balls[0]
-        if count == b.sums.shape[0] - 1:
-            return i
-        for k in range(X.shape[1]):
-            b.cover.centre[count, k] = X[i, k]
-        ball = nearest(b.cover)
-        expert, predictor, abstained, probability = draw(ball, u[i], b)
-        visit(ball, b)
-        out.expert[i] = expert
-        out.abstained[i] = abstained
-        out.loss[i] = costs[i] if abstained else losses[i, predictor]
-        if late is None or abstained:
-            learn(ball, not abstained, losses[i, 0] < 0.5, probability, costs[i], b)
-        if late is not None:
-            k = (t + i) % late.cell.size
-            learn_late(k, late, b)
-            if not abstained:
-                late.cell[k], late.probability[k], late.cost[k] = ball, probability, costs[i]
-                late.losses[k, 0] = losses[i, 0]
-    return int(X.shape[0])

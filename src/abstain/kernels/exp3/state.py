@@ -1,8 +1,9 @@
 """The arrays EXP3-ABS works on.
 
-Experts of one rule form a *group*: a cell as in `state`. The cumulative estimate of an expert is split: what it lost
-while predicting, per expert, and what it paid while abstaining, per group. Where every expert has a rule of its own
-there is nothing to share: groups are chunks of slots, just to draw from, and all that experts lost or paid is theirs.
+Experts of one rule form a *group*: their team (see `layout`). The cumulative estimate of an expert is split: what it
+lost while predicting, per expert, and what it paid while abstaining, per group. Where every expert has a rule of its
+own there is nothing to share: groups are chunks of slots, just to draw from, and all that experts lost or paid is
+theirs.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .jit import part
-from .state import CHUNK, Floats, Ints, Layout
+from ...typing import Floats, Ints
+from ..jit import inline
+from ..layout import CHUNK, Layout
+from .rate import Rate
 
-FIXED, ANYTIME, ADAPTIVE = 0, 1, 2
 ETA, SQUARES, LEARNT = 0, 1, 2
-"""Places in `Weights.numbers`: the rate in use, V (the sum of q Lhat^2 so far), and the rounds learnt."""
+"""Places in `WeightState.numbers`: the rate in use, V (the sum of q Lhat^2 so far), and the rounds learnt."""
 TINY = 1e-200
 """Weights below this count as 0 until they are made anew: processors are slow with numbers near the least."""
 
@@ -24,22 +26,13 @@ LANES = 16
 """Running sums of a chunk that vector instructions keep side by side."""
 
 
-class Settings(NamedTuple):
-    """How the rate is set."""
+class WeightState(NamedTuple):
+    """A learner: everything it knows. In brackets what differs where every expert has a rule of its own."""
 
-    rate: int
-    scale: float  # the rate itself, or for the anytime rate eta_t sqrt(t)
-    log_experts: float
+    rate: Rate
     ix: float  # added to the observation probability (implicit exploration)
-
-
-class Weights(NamedTuple):
-    """A learner: everything it knows. In brackets what differs for single experts."""
-
-    how: Settings
-    places: Layout
+    layout: Layout
     start: Ints  # (G + 1,) the first slot of each group
-    rule_of: Ints  # (K,) of each expert
     losses: Floats  # (K,) estimated losses while predicting (and costs while abstaining), summed
     paid: Floats  # (G,) costs while abstaining, summed (0)
     weight: Floats  # (K,) exp(-eta losses), up to a factor of the group
@@ -49,20 +42,20 @@ class Weights(NamedTuple):
     shrink: Floats  # (P,) scratch: exp(-eta Lhat) of each predictor
     estimate: Floats  # (P,) scratch: Lhat of each predictor
     whole: Ints  # (2,) all slots as one run
-    lanes: Floats  # (whole chunks, LANES) scratch for single experts
-    scratch: Floats  # (K,) for single experts
+    lanes: Floats  # (whole chunks, LANES) scratch for experts with own rules
+    scratch: Floats  # (K,) scratch for experts with own rules
 
 
-def weights(how: Settings, places: Layout, rule_of: Ints, n_predictors: int) -> Weights:
+def weights(rate: Rate, ix: float, layout: Layout, n_predictors: int) -> WeightState:
     """Nothing learnt yet: all weights are 1."""
-    n_experts = len(places.expert)
-    start = np.append(np.arange(0, n_experts, CHUNK), n_experts) if places.single else places.start
-    n_groups, n_single = len(start) - 1, n_experts if places.single else 0
-    return Weights(
-        how=how,
-        places=places,
+    n_experts = len(layout.expert)
+    start = np.append(np.arange(0, n_experts, CHUNK), n_experts) if layout.alone else layout.start
+    n_groups, n_alone = len(start) - 1, n_experts if layout.alone else 0
+    return WeightState(
+        rate=rate,
+        ix=ix,
+        layout=layout,
         start=start,
-        rule_of=rule_of,
         losses=np.zeros(n_experts),
         paid=np.zeros(n_groups),
         weight=np.ones(n_experts),
@@ -72,12 +65,12 @@ def weights(how: Settings, places: Layout, rule_of: Ints, n_predictors: int) -> 
         shrink=np.ones(n_predictors),
         estimate=np.zeros(n_predictors),
         whole=np.array([0, n_experts]),
-        lanes=np.zeros((n_single // CHUNK, LANES)),
-        scratch=np.zeros(n_single),
+        lanes=np.zeros((n_alone // CHUNK, LANES)),
+        scratch=np.zeros(n_alone),
     )
 
 
-@part
+@inline
 def total(x: Floats, first: Any, last: Any) -> float:
     """The sum of ``x[first:last]`` by eight running sums, in a fixed order."""
     a = b = c = d = e = f = g = h = 0.0

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .jit import jit, part
-from .state import Floats, Ints
+from ...typing import Floats, Ints
+from ..jit import inline, kernel
 
 EUCLIDEAN, CITYBLOCK, CHEBYSHEV = 0, 1, 2
 FEW = 8
@@ -36,19 +36,19 @@ class Cover(NamedTuple):
     span: Ints  # (d,) scratch: how many
 
 
-@part
+@inline
 def _cell(value: float, epsilon: float) -> Any:
     return np.int64(np.floor(value / (2.0 * epsilon)))
 
 
-@part
+@inline
 def _mix(key: Any, coordinate: Any) -> Any:
     """A step of the hash of a cell's coordinates."""
     key = (key ^ np.uint64(coordinate)) * np.uint64(0x9E3779B97F4A7C15)
     return key ^ (key >> np.uint64(29))
 
 
-@jit
+@kernel
 def enter(cover: Cover) -> None:
     """Make the input of the round a centre."""
     ball = cover.n_balls[0]
@@ -62,14 +62,14 @@ def enter(cover: Cover) -> None:
     cover.n_balls[0] = ball + 1
 
 
-@jit
+@kernel
 def enter_all(n: int, cover: Cover) -> None:
     """Make the first n rows centres."""
     for _ in range(n):
         enter(cover)
 
 
-@part
+@inline
 def _distance(ball: Any, limit: float, cover: Cover) -> float:
     """From a centre to the input of the round (its square, for the Euclidean one), or something above the limit."""
     total, free = 0.0, cover.n_balls[0]
@@ -86,7 +86,7 @@ def _distance(ball: Any, limit: float, cover: Cover) -> float:
     return total
 
 
-@jit
+@kernel
 def nearest(cover: Cover) -> int:
     """The centre nearest to the input of the round, the lowest among equals; ``n_balls`` if none is within epsilon."""
     count, dim = cover.n_balls[0], cover.centre.shape[1]

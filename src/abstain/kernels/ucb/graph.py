@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .jit import jit, part
-from .state import HISTORY_BITS, Bools, Disagreements, Game
+from ...typing import Bools
+from ..jit import inline, kernel
+from .state import HISTORY_BITS, Disagreements, UCBState
 
 SELF_LOOPS, COMPLETE, RELATION, ABSTENTION, ESTIMATED, GIVEN = range(6)
-"""The kinds of graph: RELATION is a fixed matrix between cells, ESTIMATED is UCB-GT's, GIVEN comes from outside."""
+"""The kinds of graph: RELATION is a fixed matrix between teams, ESTIMATED is UCB-GT's, GIVEN comes from outside."""
 
 
-@part
+@inline
 def _common_bits(x: Any, y: Any) -> Any:
     """The number of bits two words share, in a form that compilers know and vectorise."""
     x = x & y
@@ -24,7 +25,7 @@ def _common_bits(x: Any, y: Any) -> Any:
     return np.int32((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@part
+@inline
 def _absorb(rule: int, place: int, seen: Disagreements) -> None:
     """Add to a rule's row of counts the rounds of one word of the history."""
     counts, history = seen.counts, seen.history
@@ -35,7 +36,7 @@ def _absorb(rule: int, place: int, seen: Disagreements) -> None:
             counts[r, i] += _common_bits(history[w, i], abstained)
 
 
-@part
+@inline
 def _count_last(rule: int, place: int, bits: int, seen: Disagreements) -> None:
     """Put into ``seen.row`` a rule's row of counts and the first ``bits`` rounds of the word not yet absorbed."""
     counts, history, row = seen.counts, seen.history, seen.row
@@ -49,7 +50,7 @@ def _count_last(rule: int, place: int, bits: int, seen: Disagreements) -> None:
             row[i] = counts[r, i] + _common_bits(history[w, i], abstained)
 
 
-@part
+@inline
 def count(rule: int, t: int, seen: Disagreements) -> None:
     """Put into ``seen.row`` how often, in the rounds before t, ``rule`` abstained where each rule predicted."""
     n_words = seen.history.shape[0]
@@ -60,10 +61,10 @@ def count(rule: int, t: int, seen: Disagreements) -> None:
     _count_last(rule, word % n_words, (t - 1) % HISTORY_BITS, seen)
 
 
-@part
-def record(t: int, game: Game) -> None:
+@inline
+def record(t: int, abstains: Bools, s: UCBState) -> None:
     """Add round t's abstentions to the history; a word about to be overwritten is first absorbed by all rows."""
-    abstains, seen, history = game.abstains, game.seen, game.seen.history
+    seen, history = s.seen, s.seen.history
     word, bit = (t - 1) // HISTORY_BITS, (t - 1) % HISTORY_BITS
     place = word % history.shape[0]
     if bit == 0:
@@ -79,11 +80,11 @@ def record(t: int, game: Game) -> None:
         history[w, i] |= np.uint64(not abstains[i]) << b
 
 
-@part
-def _estimated(t: int, game: Game, mask: Bools) -> None:
+@inline
+def _estimated(t: int, s: UCBState, mask: Bools) -> None:
     """phat_{j,i}^{t-1} <= gamma_{i,t-1} for the rule j of ``seen.row``: both sides times (K-1)(t-1), squared."""
-    row, updates = game.seen.row, game.learnt.updates
-    others, scale = game.places.expert.size - 1.0, 2.0 * game.how.beta * math.log(t)
+    row, updates = s.seen.row, s.estimates.updates
+    others, scale = s.layout.expert.size - 1.0, 2.0 * s.variant.beta * math.log(t)
     if scale * (t - 1.0) < others * others:  # no Q is above t - 1, so that no threshold reaches one
         for i in range(np.uint64(mask.size)):
             mask[i] = row[i] == 0
@@ -93,48 +94,48 @@ def _estimated(t: int, game: Game, mask: Bools) -> None:
             mask[i] = left * left <= scale * updates[i]
 
 
-@part
-def neighbours(t: int, cell: int, game: Game, mask: Bools) -> None:
-    """Mark in ``mask`` the cells of N_t(I_t) for a choice in ``cell``; self-loops have no mask (`learn.learn`)."""
-    kind, abstains, rule = game.how.kind, game.abstains, game.places.rule
-    if kind == COMPLETE or (kind == ABSTENTION and not abstains[rule[cell]]):
+@inline
+def neighbours(t: int, team: int, abstains: Bools, s: UCBState, mask: Bools) -> None:
+    """Mark in ``mask`` the teams of N_t(I_t) for a choice in ``team``; self-loops have no mask (`update.update`)."""
+    kind, rule = s.variant.graph, s.layout.rule
+    if kind == COMPLETE or (kind == ABSTENTION and not abstains[rule[team]]):
         for c in range(mask.size):
             mask[c] = True
     elif kind == RELATION:
         for c in range(mask.size):
-            mask[c] = game.relation[cell, c]
+            mask[c] = s.relation[team, c]
     elif kind == ABSTENTION:
         for c in range(mask.size):
             mask[c] = abstains[rule[c]]
     elif kind == ESTIMATED:
-        count(cell, t, game.seen)
-        _estimated(t, game, mask)
+        count(team, t, s.seen)
+        _estimated(t, s, mask)
 
 
-@jit
-def n_edges(t: int, game: Game) -> int:
+@kernel
+def edges(t: int, abstains: Bools, s: UCBState) -> int:
     """The number of edges between experts of the graph in use at round t."""
-    start, mask = game.places.start, game.scratch
-    n_experts = game.places.expert.size
-    if game.how.kind == SELF_LOOPS:
+    start, mask = s.layout.start, s.search.mask
+    n_experts = s.layout.expert.size
+    if s.variant.graph == SELF_LOOPS:
         return n_experts
-    if game.how.kind == COMPLETE:
+    if s.variant.graph == COMPLETE:
         return n_experts * n_experts
     total = 0
-    for cell in range(mask.size):
-        neighbours(t, cell, game, mask)
+    for team in range(mask.size):
+        neighbours(t, team, abstains, s, mask)
         reached = 0
         for c in range(mask.size):
             if mask[c]:
                 reached += start[c + 1] - start[c]
-        total += reached * (start[cell + 1] - start[cell])
+        total += reached * (start[team + 1] - start[team])
     return total
 
 
-@jit
-def count_all(t: int, counts: Any, game: Game) -> None:
+@kernel
+def count_all(t: int, counts: Any, s: UCBState) -> None:
     """How often, in the rounds before t, each rule abstained where each other predicted (A, A)."""
     for rule in range(counts.shape[0]):
-        count(rule, t, game.seen)
+        count(rule, t, s.seen)
         for i in range(counts.shape[1]):
-            counts[rule, i] = game.seen.row[i]
+            counts[rule, i] = s.seen.row[i]

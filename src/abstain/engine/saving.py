@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .. import costs
+from .. import costs, graphs
+from ..registry import name_of
+from ..typing import Array
 
 if TYPE_CHECKING:
-    from .base import Learner
+    from .learner import Learner
 
 
-def describe(learner: "Learner") -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def contents(learner: "Learner") -> tuple[dict[str, Any], dict[str, Array]]:
     """The header and the arrays of a learner's file."""
     arrays = {f"state.{name}": array for name, array in learner._arrays().items()}
 
@@ -20,35 +21,35 @@ def describe(learner: "Learner") -> tuple[dict[str, Any], dict[str, NDArray[Any]
         arrays.update({f"{prefix}.{k}": v for k, v in values.items() if isinstance(v, np.ndarray)})
         return {k: v for k, v in values.items() if not isinstance(v, np.ndarray)}
 
+    def option(name: str, value: Any) -> Any:
+        if isinstance(value, graphs.FeedbackGraph):
+            spec = graphs.spec(value)
+            return None if spec is None else plain(name, spec)
+        return None if callable(value) else value
+
     cost: Any = None
     if isinstance(learner.cost, costs.Constant):
         cost = learner.cost.value
     elif isinstance(learner.cost, costs.PerRound):
         arrays["cost.values"] = learner.cost.values
         cost = "per round"
-    seed = learner.seed
+    seed, experts = learner.seed, learner.experts
     header = {
-        "learner": type(learner).__name__,
-        "id": learner.id,
+        "learner": name_of(type(learner)),
+        **learner._identity.header(),
         "round": learner.round,
-        "pending": list(learner.pending),
         "random": learner._random.bit_generator.state,
         "seed": {"entropy": seed.entropy, "spawn_key": list(seed.spawn_key)}
         if isinstance(seed, np.random.SeedSequence)
         else (None if seed is None else int(seed)),
         "experts": {
-            "kind": learner.experts.kind,
-            "fingerprint": learner.experts.fingerprint,
-            "parameters": plain("experts", learner.experts.parameters()) if learner.experts.portable else None,
+            "kind": name_of(type(experts)),
+            "fingerprint": experts.fingerprint,
+            "parameters": plain("experts", experts.parameters()) if experts.portable else None,
         },
         "cost": cost,
         "loss": learner.loss.spec(),
         "binary": learner.loss.binary,
-        "options": {
-            name: (None if value.parameters() is None else plain(name, value.parameters()))
-            if hasattr(value, "parameters")
-            else (None if callable(value) else value)
-            for name, value in learner._options().items()
-        },
+        "options": {name: option(name, value) for name, value in learner._options().items()},
     }
     return header, arrays

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from .exp3_state import ADAPTIVE, TINY, Weights, total
-from .jit import part
-from .state import CHUNK, Bools, Ints
+from ...typing import Bools, Ints
+from ..jit import inline
+from ..layout import CHUNK
+from .rate import ADAPTIVE
+from .state import TINY, WeightState, total
 
 
-@part
-def predicting(abstains: Bools, w: Weights) -> float:
+@inline
+def predicting(abstains: Bools, s: WeightState) -> float:
     """The sum of the weights of those who predict, by as many running sums as a chunk has slots."""
-    weight, sums = w.weight, w.scratch
+    weight, sums = s.weight, s.scratch
     first, n, size = np.uint64(0), np.uint64(weight.size), np.uint64(CHUNK)
     for i in range(min(size, n)):
         sums[i] = 0.0
@@ -35,10 +37,10 @@ def predicting(abstains: Bools, w: Weights) -> float:
     return total(sums, np.uint64(0), min(size, n))
 
 
-@part
-def _squares(run: Ints, abstains: Bools, cost: float, w: Weights) -> float:
+@inline
+def _squares(run: Ints, abstains: Bools, cost: float, s: WeightState) -> float:
     """The sum of weight Lhat^2."""
-    weight, terms, estimate, predictor = w.weight, w.scratch, w.estimate, w.places.predictor
+    weight, terms, estimate, predictor = s.weight, s.scratch, s.estimate, s.layout.predictor
     of_cost = cost * cost
     for r in range(np.uint64(run.size - 1)):
         first = np.uint64(run[r])
@@ -49,15 +51,15 @@ def _squares(run: Ints, abstains: Bools, cost: float, w: Weights) -> float:
     return total(terms, np.uint64(0), np.uint64(terms.size))
 
 
-@part
-def _learn_runs(run: Ints, abstains: Bools, cost: float, cheaper: float, w: Weights) -> None:
+@inline
+def _learn_runs(run: Ints, abstains: Bools, cost: float, cheaper: float, s: WeightState) -> None:
     """Learn where slots of one predictor lie next to each other: nothing to gather."""
-    losses, weight = w.losses, w.weight
+    losses, weight = s.losses, s.weight
     for r in range(np.uint64(run.size - 1)):
         first = np.uint64(run[r])
         n = np.uint64(run[r + np.uint64(1)]) - first
-        p = np.uint64(w.places.predictor[first])
-        lost, keep = w.estimate[p], w.shrink[p]
+        p = np.uint64(s.layout.predictor[first])
+        lost, keep = s.estimate[p], s.shrink[p]
         for i in range(n):
             losses[first + i] += cost if abstains[first + i] else lost
         for i in range(n):
@@ -65,11 +67,11 @@ def _learn_runs(run: Ints, abstains: Bools, cost: float, cheaper: float, w: Weig
             weight[first + i] = less if less > TINY else 0.0
 
 
-@part
-def _learn_scattered(abstains: Bools, cost: float, cheaper: float, w: Weights) -> None:
+@inline
+def _learn_scattered(abstains: Bools, cost: float, cheaper: float, s: WeightState) -> None:
     """Learn where they do not: gather first, so that the rest is vector instructions."""
-    losses, weight, gathered, predictor = w.losses, w.weight, w.scratch, w.places.predictor
-    estimate, shrink, n = w.estimate, w.shrink, np.uint64(w.weight.size)
+    losses, weight, gathered, predictor = s.losses, s.weight, s.scratch, s.layout.predictor
+    estimate, shrink, n = s.estimate, s.shrink, np.uint64(s.weight.size)
     for k in range(n):
         gathered[k] = estimate[np.uint64(predictor[k])]
     for k in range(n):
@@ -83,41 +85,41 @@ def _learn_scattered(abstains: Bools, cost: float, cheaper: float, w: Weights) -
         weight[k] = less if less > TINY else 0.0
 
 
-@part
-def _add_up(w: Weights) -> None:
+@inline
+def _add_up(s: WeightState) -> None:
     """The sum of each chunk: four weights to a lane, then the lanes.
 
     The compiler unrolls short loops instead of using vectors: it must not know the number of lanes.
     """
-    weight, one = w.weight, np.uint64(w.lanes.shape[1])
+    weight, one = s.weight, np.uint64(s.lanes.shape[1])
     two, three, first = np.uint64(2) * one, np.uint64(3) * one, np.uint64(0)
-    for c in range(w.lanes.shape[0]):
-        lane = w.lanes[c]
+    for c in range(s.lanes.shape[0]):
+        lane = s.lanes[c]
         for j in range(one):
             i = first + j
             lane[j] = (weight[i] + weight[i + one]) + (weight[i + two] + weight[i + three])
         first += np.uint64(CHUNK)
-    for c in range(w.lanes.shape[0]):
-        x = w.lanes[c]
+    for c in range(s.lanes.shape[0]):
+        x = s.lanes[c]
         a = ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]))
-        w.sums[c] = a + (((x[8] + x[9]) + (x[10] + x[11])) + ((x[12] + x[13]) + (x[14] + x[15])))
-    if w.lanes.shape[0] < w.sums.size:
-        w.sums[w.sums.size - 1] = total(weight, first, np.uint64(weight.size))
+        s.sums[c] = a + (((x[8] + x[9]) + (x[10] + x[11])) + ((x[12] + x[13]) + (x[14] + x[15])))
+    if s.lanes.shape[0] < s.sums.size:
+        s.sums[s.sums.size - 1] = total(weight, first, np.uint64(weight.size))
 
 
-@part
-def learn_singles(abstains: Bools, seen: bool, cost: float, cheaper: float, w: Weights) -> tuple[float, float]:
+@inline
+def learn_own_rules(abstains: Bools, seen: bool, cost: float, cheaper: float, s: WeightState) -> tuple[float, float]:
     """Learn the estimates of a round: the mean of Lhat^2 before, if asked for, and the sum of the weights after.
 
     If the label was not seen, all predictors are alike: none lost anything.
     """
-    run, n_sums = w.places.run if seen else w.whole, np.uint64(w.sums.size)
+    run, n_sums = s.layout.run if seen else s.whole, np.uint64(s.sums.size)
     squares = 0.0
-    if w.how.rate == ADAPTIVE:
-        squares = _squares(run, abstains, cost, w) / total(w.sums, np.uint64(0), n_sums)
-    if 8 * (run.size - 1) > w.weight.size:
-        _learn_scattered(abstains, cost, cheaper, w)
+    if s.rate.kind == ADAPTIVE:
+        squares = _squares(run, abstains, cost, s) / total(s.sums, np.uint64(0), n_sums)
+    if 8 * (run.size - 1) > s.weight.size:
+        _learn_scattered(abstains, cost, cheaper, s)
     else:
-        _learn_runs(run, abstains, cost, cheaper, w)
-    _add_up(w)
-    return squares, total(w.sums, np.uint64(0), n_sums)
+        _learn_runs(run, abstains, cost, cheaper, s)
+    _add_up(s)
+    return squares, total(s.sums, np.uint64(0), n_sums)

@@ -1,0 +1,170 @@
+"""What a learner decided in a round, with all it needs to learn from the label later."""
+
+import hashlib
+import hmac
+import json
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileError
+from ..typing import Array, Bools
+
+FORMAT = 2
+FORMAT_1 = "format 1"
+"""The life of decisions of format 1, which knew of none."""
+MOST_ROUNDS = 2**53
+"""Rounds up to here are counted exactly, in floats, too."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Decision:
+    """A decision; it never changes, and `to_json` and `from_json` carry it over a restart.
+
+    Two decisions are equal if they are the same one: if their ids are.
+    """
+
+    round: int
+    """1 for the learner's first."""
+    expert: int
+    """Who was followed."""
+    abstained: bool
+    """Whether that expert abstained: then the cost is paid and the label stays hidden."""
+    prediction: Any
+    """h(x) of that expert (for binary scores, its sign is the predicted label); None if it abstained."""
+    probability: float
+    """The probability of predicting on this input: 1.0 or 0.0 for learners that do not draw at random."""
+    cost: float
+    """c(x) of this round."""
+    predictions: Array
+    """h(x) of each predictor (P,)."""
+    abstains: Bools
+    """Whether each rule abstains on x (A,)."""
+    carry: Array
+    """What the learner wants to know of this round when it learns: its out-neighbours, the ball of x, ..."""
+    id: str | None
+    """Its own, random; None for what `peek` shows, which cannot be learnt."""
+    learner: str
+    """The id of the learner that decided ..."""
+    life: str
+    """... and of its life: a new one begins with every copy and every `load`."""
+    digest: str | None = None
+    """Of a decision that was read: proof, by a key that only the learner has, that nothing in it was changed."""
+    _key: bytes | None = field(default=None, init=False)
+    """Of a decision the learner has just made: that key."""
+
+    def signed_by(self, key: bytes) -> bool:
+        """Whether this is what the learner with that key decided, with nothing changed."""
+        if self._key is not None:
+            return self._key == key
+        return self.digest is not None and hmac.compare_digest(self.digest, _sign(key, self._content()))
+
+    def _content(self) -> dict[str, Any]:
+        """All but the digest, as plain values."""
+        content = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("digest", "_key")}
+        for name in ("abstains", "carry"):
+            content[name] = _plain(content[name])
+        return {"format": FORMAT, **content, "predictions": self.predictions.tolist()}
+
+    def to_json(self) -> str:
+        """The decision as JSON; floats are written so that they are read back exactly."""
+        content = self._content()
+        return json.dumps({**content, "digest": self.digest if self._key is None else _sign(self._key, content)})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Decision":
+        """The decision that `to_json` wrote; also one of format 1, which had neither id nor digest."""
+        try:
+            content = json.loads(text)
+            if not isinstance(content, dict):
+                raise ValueError(f"it is a {type(content).__name__}")
+            if content.pop("format", 1) != FORMAT:
+                content = _from_format_1(content)
+            _check_types(content)
+            for name in ("abstains", "carry"):
+                content[name] = frozen(_array(content[name], name))
+            content["predictions"] = frozen(np.array(content["predictions"]))
+            return cls(**content)
+        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+            raise FileError(f"decision: expected JSON written by to_json, got something else ({error})") from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Decision.from_json, (self.to_json(),)  # copies and pickles stay read-only
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Decision) and self.id is not None and self.id == other.id)
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __repr__(self) -> str:
+        what = "abstained" if self.abstained else f"predicted {self.prediction!r}"
+        name = "Decision" if self.id is not None else "Peek"
+        return f"<{name}: round {self.round}, expert {self.expert} {what}>"
+
+
+def frozen(array: Array) -> Array:
+    """The array itself, made read-only."""
+    array.flags.writeable = False
+    return array
+
+
+def _sign(key: bytes, content: dict[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+
+
+def _plain(array: Array) -> Any:
+    """Bits as a text of 0 and 1, numbers as a list."""
+    return (array + np.uint8(48)).tobytes().decode() if array.dtype == np.bool_ else array.tolist()
+
+
+def _array(value: Any, name: str) -> Array:
+    """What `_plain` made of an array."""
+    if isinstance(value, str):
+        if set(value) - set("01"):
+            raise ValueError(f"{name} is not made of 0 and 1")
+        return np.asarray(np.frombuffer(value.encode(), np.uint8) == 49)
+    if not isinstance(value, list) or not all(type(number) is float for number in value):
+        raise ValueError(f"{name} is not a list of numbers")
+    return np.array(value, np.float64)
+
+
+_TYPES = {
+    "round": int,
+    "expert": int,
+    "abstained": bool,
+    "cost": float,
+    "probability": float,
+    "abstains": str,
+    "predictions": list,
+    "learner": str,
+    "life": str,
+}
+
+
+def _check_types(content: dict[str, Any]) -> None:
+    for name, kind in _TYPES.items():
+        if type(content[name]) is not kind:
+            raise ValueError(f"{name} is not of type {kind.__name__}")
+    for name in ("id", "digest"):
+        if content[name] is not None and type(content[name]) is not str:
+            raise ValueError(f"{name} is not a text")
+    if not 1 <= content["round"] <= MOST_ROUNDS or not 0 <= content["expert"] <= MOST_ROUNDS:
+        raise ValueError("round and expert are out of range")
+
+
+def id_of_format_1(learner: str, t: int) -> str:
+    """Decisions of format 1 were known by their round."""
+    return f"{FORMAT_1}, {learner}, round {t}"
+
+
+def _from_format_1(content: dict[str, Any]) -> dict[str, Any]:
+    """Out-neighbours were an array of their own, and the ball of ContEXP3-ABS a place."""
+    neighbours, place = content.pop("neighbours"), content.pop("place", 0)
+    if not isinstance(neighbours, str) or type(place) is not int or not 0 <= place <= MOST_ROUNDS:
+        raise ValueError("neighbours or place are of another type")
+    probability, name = float(content["probability"]), id_of_format_1(str(content["learner"]), content["round"])
+    carry = neighbours if neighbours else [float(place), probability]
+    return {**content, "carry": carry, "id": name, "life": FORMAT_1, "digest": None}

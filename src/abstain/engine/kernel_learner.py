@@ -1,0 +1,345 @@
+"""Learners whose rounds are compiled: their state, a NamedTuple of arrays, and a few kernels."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import costs
+from ..errors import InputError
+from ..experts import Advice, ExpertSet
+from ..typing import Array, Bools, Floats, Ints
+from .decision import FORMAT_1, Decision
+from .identity import Identity
+from .learner import Choice, Learner, Seed
+from .loop import Compiled, Kernels, Late, Pairs, Played, Rounds, compiled, count_no_edges, never_full
+from .play import play_blocks
+
+
+class _Hand(NamedTuple):
+    """The round that compiled functions are called with."""
+
+    x: Floats
+    abstains: Bools
+    losses: Array
+    carry: Array
+
+
+_in_use: "WeakKeyDictionary[ExpertSet, tuple[Ints | None, Pairs]]" = WeakKeyDictionary()
+
+
+def _rules_in_use(experts: ExpertSet) -> tuple[Ints | None, Pairs]:
+    """The rules that experts use (None: all), and the pairs, with rules numbered among those; found once for a set."""
+    if experts not in _in_use:
+        used, rule = np.unique(experts.rule_of, return_inverse=True)
+        pairs = Pairs(experts.predictor_of.copy(), rule.astype(np.int64))
+        _in_use[experts] = None if len(used) == experts.n_rules else used, pairs
+    return _in_use[experts]
+
+
+class KernelLearner(Learner):
+    """A learner made of `kernels` and a state.
+
+    The engine has the rest: the loop over a table and the single round, which call the same kernels; late labels,
+    copies, files. Define `kernels`, `saved` and `new_state`; `new_carry` if the kernels carry something from a round to
+    its label; see "Write a learner" in the documentation.
+    """
+
+    kernels: ClassVar[Kernels]
+    """The algorithm."""
+    saved: ClassVar[tuple[str, ...]]
+    """The fields of the state, by name, that hold what was learnt; the others are scratch, or follow from them (see
+    `derive`). They are finite and not negative, unless `signed`."""
+    signed: ClassVar[tuple[str, ...]] = ()
+    """Saved fields that may be negative."""
+    fixed: ClassVar[tuple[str, ...]] = ()
+    """Parts of the state that kernels never write to, so that they need not be copied."""
+
+    def __init__(self, experts: ExpertSet, *, cost: costs.CostLike, loss: Any = "zero_one", seed: Seed = None) -> None:
+        super().__init__(experts, cost=cost, loss=loss, seed=seed)
+        self._used, self.pairs = _rules_in_use(experts)
+
+    # What a learner defines.
+
+    @abstractmethod
+    def new_state(self) -> Any:
+        """A state in which nothing was learnt: a NamedTuple of arrays, numbers, and such NamedTuples."""
+
+    def new_carry(self) -> Array:
+        """A row, of bits or of floats, for what the kernels carry from a round to its label."""
+        return np.zeros(0)
+
+    @property
+    def draws(self) -> bool:
+        """Whether a random number is drawn in every round; else ``u`` is 0."""
+        return True
+
+    @property
+    def compiled(self) -> bool:
+        """Whether whole rounds are, as the learner was made."""
+        return True
+
+    def derive(self) -> None:
+        """Work out again what follows from the saved fields, after those were read from a file."""
+
+    def grow(self) -> None:
+        """Set `state` to one with more room; called when the kernel ``full`` says so."""
+
+    def check_saved(self, arrays: Mapping[str, Array]) -> None:
+        """Raise a `ValueError` if what a file holds cannot be a state; types, sizes, signs were checked before."""
+
+    # The state.
+
+    @cached_property
+    def _state(self) -> Any:
+        return self.new_state()
+
+    @property
+    def state(self) -> Any:
+        """All that the kernels work on. Look, but do not touch."""
+        return self._state
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        self._state = state
+        self._entries.clear()
+
+    @property
+    def rule_of(self) -> Ints:
+        """The rule of each expert (K,), numbered among those in use, as the kernels know them."""
+        return self.pairs.rule
+
+    @property
+    def n_rules(self) -> int:
+        """The number of rules in use."""
+        return self.experts.n_rules if self._used is None else len(self._used)
+
+    def _of_used(self, abstains: Bools) -> Bools:
+        """Abstentions (..., A) of the rules in use."""
+        return abstains if self._used is None else np.ascontiguousarray(abstains[..., self._used])
+
+    # Calls of compiled functions.
+
+    @cached_property
+    def _compiled(self) -> Compiled:
+        return compiled(self.kernels)
+
+    @cached_property
+    def _entries(self) -> dict[str, Any]:
+        """The machine code of the functions called so far: the types of their arguments never change."""
+        return {}
+
+    @cached_property
+    def _hand(self) -> _Hand:
+        """Room for one round; arrays that somebody else holds, or that are read-only, never get into compiled code."""
+        carry = self.new_carry()
+        if carry.ndim != 1 or carry.dtype not in (np.bool_, np.float64):
+            raise InputError(f"new_carry: expected bits or floats (n,), got {carry.dtype} {carry.shape}")
+        losses = np.zeros(self.experts.n_predictors, np.uint8 if self.loss.binary else np.float64)
+        return _Hand(np.zeros(self.experts.n_features or 0), np.zeros(self.n_rules, np.bool_), losses, carry)
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        """Call a compiled function; which of its versions is looked up once, as the types are always the same."""
+        entry = self._entries.get(name)
+        if entry is None:
+            function = getattr(self._compiled, name)
+            types = tuple(numba.typeof(argument) for argument in arguments)  # type: ignore[no-untyped-call]
+            function.compile(types)
+            entry = self._entries[name] = function.get_overload(types)
+        return entry(*arguments)
+
+    def _make_room(self) -> None:
+        while self.kernels.full is not never_full and self._call("full", self.state):
+            self.grow()
+
+    def _draw(self, n: int) -> Floats:
+        return self._random.random(n) if self.draws else np.zeros(n)
+
+    # The protocol.
+
+    def _take_in_hand(self, abstains: Bools, carry: Array | None = None, losses: Array | None = None) -> _Hand:
+        """Let compiled functions see a round."""
+        hand = self._hand
+        hand.abstains[:] = abstains if self._used is None else abstains[self._used]
+        if carry is not None:
+            hand.carry[:] = carry
+        if losses is not None:
+            hand.losses[:] = losses
+        return hand
+
+    def _advise(self, x: "ArrayLike | Advice") -> tuple[Advice, float]:
+        advice, cost = super()._advise(x)
+        hand = self._take_in_hand(advice.abstains[0])
+        if not isinstance(x, Advice):
+            if self.experts.n_features is None:
+                hand = vars(self)["_hand"] = hand._replace(x=np.array(x, np.float64))
+            else:
+                hand.x[:] = x
+        return advice, cost
+
+    def _choose(self, advice: Advice, cost: float) -> Choice:
+        self._make_room()
+        u, hand = self._random.random() if self.draws else 0.0, self._hand
+        expert, probability = self._call("peek", self.round + 1, u, hand.x, hand.abstains, hand.carry, self.state)
+        return Choice(expert, probability, hand.carry.copy())
+
+    def _play_round(self, advice: Advice, cost: float) -> Decision:
+        if not self.compiled:
+            return super()._play_round(advice, cost)
+        self._make_room()
+        self.round += 1
+        u, hand = self._random.random() if self.draws else 0.0, self._hand
+        expert, probability, _ = self._call(
+            "decide", self.round, u, hand.x, hand.abstains, hand.losses, cost, hand.carry, self.supervised, self.pairs,
+            self.state,
+        )  # fmt: skip
+        choice = Choice(expert, probability, hand.carry.copy())
+        return self._decision(choice, advice, cost, self.round, Identity.new_id())
+
+    def _commit(self, decision: Decision) -> None:
+        hand = self._take_in_hand(decision.abstains, decision.carry)
+        self._call("note", decision.round, decision.expert, hand.abstains, hand.carry, self.state)
+        if decision.abstained and not self.supervised:
+            self._update(decision, False, hand)
+
+    def _absorb(self, decision: Decision, losses: Array) -> None:
+        self._update(decision, True, self._take_in_hand(decision.abstains, self._carry_of(decision), losses))
+
+    def _update(self, decision: Decision, seen: bool, hand: _Hand) -> None:
+        self._call(
+            "learn", decision.expert, hand.abstains, hand.losses, seen, decision.cost, hand.carry, self.state
+        )  # fmt: skip
+
+    def _carry_of(self, decision: Decision) -> Array:
+        """What a decision carries; those of format 1 all had out-neighbours, or a place and the probability."""
+        carry, size = decision.carry, self._hand.carry.size
+        if decision.life == FORMAT_1:
+            if self._hand.carry.dtype == np.bool_:
+                return carry if carry.dtype == np.bool_ else np.zeros(0, np.bool_)
+            return carry[len(carry) - size :]
+        return carry
+
+    def _fits(self, decision: Decision) -> bool:
+        carry, own = self._carry_of(decision), self._hand.carry
+        return super()._fits(decision) and carry.shape == own.shape and carry.dtype == own.dtype
+
+    def n_edges(self, x: "ArrayLike | Advice") -> int:
+        """The size of the graph in use for this input."""
+        with self.lock:
+            self._advise(x)
+            if self.kernels.edges is count_no_edges:
+                return int(self._edges_shown(self._hand.abstains[np.newaxis])[0])
+            return int(self._call("edges", self.round + 1, self._hand.abstains, self.state))
+
+    def _edges_shown(self, abstains: Bools) -> Ints:
+        """The size of G^ABS: who predicts shows everybody, who abstains shows those who abstain (n,)."""
+        silent = abstains @ np.bincount(self.rule_of, minlength=self.n_rules)
+        n_experts = self.experts.n_experts
+        return np.asarray((n_experts - silent) * n_experts + silent * silent)
+
+    # Whole tables.
+
+    def play(
+        self, X: Floats, y: Array, costs: Floats, delay: int, at: Ints, edges: Ints, progress: Callable[[int], None],
+        out: Played,
+    ) -> None:  # fmt: skip
+        if self.compiled:
+            play_blocks(self, X, y, costs, delay, at, edges, progress, out)
+        else:
+            super().play(X, y, costs, delay, at, edges, progress, out)
+
+    def _new_late(self, delay: int) -> Late:
+        """An empty ring for labels that come ``delay`` rounds late."""
+        hand = self._hand
+        return Late(
+            expert=np.full(delay, -1),
+            abstains=np.zeros((delay, hand.abstains.size), np.bool_),
+            losses=np.zeros((delay, hand.losses.size), hand.losses.dtype),
+            cost=np.zeros(delay),
+            carry=np.zeros((delay, hand.carry.size), hand.carry.dtype),
+        )
+
+    def _play_block(self, rounds: Rounds, at: Ints, edges: Ints, late: Late | None, out: Played) -> None:
+        done, hand = 0, self._hand
+        while done < len(rounds.u):
+            self._make_room()
+            done = self._compiled.play(
+                done, self.round + 1, rounds, at, edges, late, self.supervised, self.pairs, hand.carry, self.state, out
+            )
+        if self.kernels.edges is count_no_edges:
+            edges[:] = self._edges_shown(rounds.abstains[at])
+
+    def _settle(self, first: int, last: int, late: Late) -> None:
+        """Learn what waits in the ring of these rounds."""
+        self._compiled.settle(first, last, late, self.state)
+
+    # Copies and files.
+
+    def __getstate__(self) -> dict[str, Any]:
+        values = super().__getstate__()
+        for name in ("_entries", "_hand", "_compiled"):
+            values.pop(name, None)
+        return values
+
+    def _keep(self) -> Any:
+        if "_state" not in vars(self):
+            return None
+        return type(self.state)(
+            *(value if name in self.fixed else _copied(value) for name, value in self.state._asdict().items())
+        )
+
+    def _bring_back(self, kept: Any) -> None:
+        if kept is None:
+            vars(self).pop("_state", None)
+            self._entries.clear()
+        else:
+            self.state = kept
+
+    def _arrays(self) -> dict[str, Array]:
+        fields = dict(_fields(self.state))
+        return {name: fields[name].copy() for name in self.saved}
+
+    def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
+        fields = dict(_fields(self.state))
+        check_arrays(arrays, {name: fields[name] for name in self.saved}, self.signed)
+        self.check_saved(arrays)
+        for name, array in arrays.items():
+            fields[name][...] = array
+        self.derive()
+
+
+def check_arrays(arrays: Mapping[str, Array], like: Mapping[str, Array], signed: tuple[str, ...] = ()) -> None:
+    """Raise an error unless these are the arrays that are expected: their names, types, shapes, and finite values."""
+    if arrays.keys() != like.keys():
+        raise InputError(f"state: expected the arrays {', '.join(like)}, got {', '.join(arrays) or 'none'}")
+    for name, array in arrays.items():
+        expected = like[name]
+        if array.dtype != expected.dtype or array.shape != expected.shape:
+            raise InputError(
+                f"state: expected {name} as {expected.dtype} {expected.shape}, got {array.dtype} {array.shape}"
+            )
+        if not np.isfinite(array).all():
+            raise InputError(f"state: expected finite numbers in {name}, got others")
+        if name not in signed and (array < 0).any():
+            raise InputError(f"state: expected numbers from 0 on in {name}, got others")
+
+
+def _fields(state: Any) -> Iterator[tuple[str, Any]]:
+    """The names and values of a state and of the states in it."""
+    for name, value in state._asdict().items():
+        if isinstance(value, tuple):
+            yield from _fields(value)
+        else:
+            yield name, value
+
+
+def _copied(value: Any) -> Any:
+    """A copy of a state that shares no array with it."""
+    if isinstance(value, tuple):
+        return type(value)(*map(_copied, value))
+    return value.copy() if isinstance(value, np.ndarray) else value

@@ -1,0 +1,350 @@
+"""What all learners share: the protocol, late labels, threads, copies, files."""
+
+import copy
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from weakref import WeakSet
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import costs, files, losses
+from ..errors import DecisionError, InputError
+from ..experts import Advice, ExpertSet
+from ..experts.base import check_advice
+from ..registry import Registry
+from ..tables import as_row, as_seed, own_stream
+from ..typing import Array, Floats, Ints
+from .decision import Decision, frozen
+from .identity import Identity
+from .play import play_rounds
+from .saving import contents
+
+Seed: TypeAlias = int | np.random.SeedSequence | None
+
+LEARNERS: "Registry[Learner]" = Registry("learner")
+_alive: "WeakSet[Learner]" = WeakSet()
+
+
+class Choice(NamedTuple):
+    """Whom to follow in a round."""
+
+    expert: int
+    probability: float
+    """Of predicting."""
+    carry: Array
+    """What has to be known of the round when its label comes: bits or floats (n,)."""
+
+
+class Learner(ABC):
+    """An online learner with the option to abstain.
+
+    Round after round `decide` takes an input and returns a `Decision`. If it abstained, the cost is paid and the
+    learner has learnt what it can. If not, `learn` takes the decision and its label, at once or later, in any order,
+    once. Any number of threads may use a learner: one at a time does, the others wait.
+
+    To write your own, see `KernelLearner` for one that is compiled. For one in plain Python define `_choose`,
+    `_commit`, `_absorb`, `_arrays` and `_set_arrays`. `_choose` and `_commit` see the advice only, never the label; the
+    losses come to `_absorb`, in rounds that predicted. Hold it to the rules by `abstain.checks.check_learner`.
+    """
+
+    supervised: bool = False
+    """Whether it stands outside the protocol: learns from the labels of abstained rounds, too, and needs them all."""
+    options: ClassVar[tuple[str, ...]] = ()
+    """The names of the constructor's further arguments, each an attribute of plain values."""
+    accept_unsigned: bool = False
+    """Whether decisions without a digest, as format 1 wrote them, are learnt."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        LEARNERS.add(cls)
+
+    def __init__(self, experts: ExpertSet, *, cost: costs.CostLike, loss: Any = "zero_one", seed: Seed = None) -> None:
+        if not isinstance(experts, ExpertSet):
+            raise InputError(f"experts: expected an ExpertSet, got {type(experts).__name__}")
+        self.experts = experts
+        self._cost = costs.get(cost)
+        self.loss = losses.get(loss)
+        self.seed = as_seed(seed)
+        self.round = 0
+        """The number of decisions made."""
+        self._identity = Identity()
+        self._random = np.random.default_rng(own_stream(self.seed))
+        self._lock = threading.RLock()
+        _alive.add(self)
+
+    # What a kind of learner defines.
+
+    @abstractmethod
+    def _choose(self, advice: Advice, cost: float) -> Choice:
+        """Whom to follow in round ``self.round + 1``; may draw from ``self._random``, changes nothing else."""
+
+    @abstractmethod
+    def _commit(self, decision: Decision) -> None:
+        """Take note of a decision just made (``self.round`` counts it); if it abstained, learn, unless supervised."""
+
+    @abstractmethod
+    def _absorb(self, decision: Decision, losses: Array) -> None:
+        """Learn from the losses (P,) of the predictors in the round of a decision."""
+
+    @abstractmethod
+    def _arrays(self) -> dict[str, Array]:
+        """All that was learnt, as new arrays, in a form that depends only on what happened."""
+
+    @abstractmethod
+    def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
+        """Take over what `_arrays` returned, or raise a `ValueError` if it is nonsense."""
+
+    def _from_format_1(self, arrays: dict[str, Array]) -> dict[str, Array]:
+        """The arrays of a file of format 1 as `_set_arrays` takes them."""
+        return arrays
+
+    def _drop(self, decision: Decision) -> None:  # noqa: B027 (most have nothing to do)
+        """An open decision is forgotten."""
+
+    def _surrogate(self, expert: Ints, y: Array, costs: Floats) -> Any:
+        """L~ of the rounds (T,) of a game, and its gamma (None: any); None for learners that play L itself."""
+        return None
+
+    # The protocol.
+
+    @property
+    def id(self) -> str:
+        """The learner's own; files and copies have the same."""
+        return self._identity.learner
+
+    @property
+    def pending(self) -> tuple[int, ...]:
+        """The rounds whose label is still to be learnt."""
+        with self._lock:
+            return tuple(sorted(self._identity.open.values()))
+
+    @property
+    def cost(self) -> costs.Cost:
+        """What abstaining costs. A number may be set to another: it holds from the coming round on."""
+        return self._cost
+
+    @cost.setter
+    def cost(self, cost: costs.CostLike) -> None:
+        fresh = costs.get(cost)
+        if not isinstance(fresh, costs.Constant) or not isinstance(self._cost, costs.Constant):
+            raise InputError(
+                f"cost: a number can be set to another number, got {fresh!r} for {self._cost!r}; costs that vary are "
+                "given when the learner is made"
+            )
+        with self._lock:
+            self._reprice(fresh)
+
+    def _reprice(self, cost: costs.Constant) -> None:
+        """The coming rounds have another cost."""
+        self._cost = cost
+
+    def _advise(self, x: "ArrayLike | Advice") -> tuple[Advice, float]:
+        """The advice and the cost for one input, checked."""
+        if isinstance(x, Advice):
+            check_advice(x, 1, self.experts.n_predictors, self.experts.n_rules)
+            return x, float(self._cost.of(None, self.round + 1, 1)[0])
+        row = as_row(x, self.experts.n_features)
+        self.experts.check_inputs(row)
+        return self.experts.advise_block(row), float(self._cost.of(row, self.round + 1, 1)[0])
+
+    def _decision(self, choice: Choice, advice: Advice, cost: float, t: int, name: str | None) -> Decision:
+        experts, identity = self.experts, self._identity
+        abstained = bool(advice.abstains[0, experts.rule_of[choice.expert]])
+        decision = Decision(
+            round=t,
+            expert=choice.expert,
+            abstained=abstained,
+            prediction=None if abstained else advice.predictions[0, experts.predictor_of[choice.expert]].item(),
+            probability=choice.probability,
+            cost=cost,
+            predictions=frozen(advice.predictions[0].copy()),
+            abstains=frozen(advice.abstains[0].copy()),
+            carry=frozen(choice.carry),
+            id=name,
+            learner=identity.learner,
+            life=identity.life,
+        )
+        if name is not None:
+            object.__setattr__(decision, "_key", identity.key)
+        return decision
+
+    def decide(self, x: "ArrayLike | Advice") -> Decision:
+        """Play a round on the input x (d,), or on the experts' advice for it."""
+        with self._lock:
+            advice, cost = self._advise(x)
+            before, random = self.round, self._random.bit_generator.state
+            try:
+                decision = self._play_round(advice, cost)
+            except Exception:
+                self.round = before
+                self._random.bit_generator.state = random
+                raise
+            if self.supervised or not decision.abstained:
+                self._identity.open[str(decision.id)] = decision.round
+            return decision
+
+    def _play_round(self, advice: Advice, cost: float) -> Decision:
+        """Choose and commit."""
+        decision = self._decision(self._choose(advice, cost), advice, cost, self.round + 1, Identity.new_id())
+        self.round += 1  # first: if Ctrl-C comes in between, the round counts as decided, and its decision as lost
+        self._commit(decision)
+        return decision
+
+    def peek(self, x: "ArrayLike | Advice") -> Decision:
+        """What `decide` would do. Nothing changes, and there is nothing to learn: it has no id."""
+        with self._lock:
+            advice, cost = self._advise(x)
+            random = self._random.bit_generator.state
+            try:
+                return self._decision(self._choose(advice, cost), advice, cost, self.round + 1, None)
+            finally:
+                self._random.bit_generator.state = random
+
+    def _check_open(self, decision: Decision) -> None:
+        self._identity.check(decision, not self.supervised, self.accept_unsigned)
+        if decision._key is None and not self._fits(decision):
+            raise DecisionError(f"decision: round {decision.round} does not fit this learner: it was changed")
+
+    def _fits(self, decision: Decision) -> bool:
+        """Whether a decision can be this learner's."""
+        experts = self.experts
+        if not 0 <= decision.expert < experts.n_experts or not 0.0 <= decision.cost <= 1.0:
+            return False
+        if not 0.0 <= decision.probability <= 1.0 + 1e-9:
+            return False
+        try:
+            advice = Advice(decision.predictions[np.newaxis], decision.abstains[np.newaxis])
+            check_advice(advice, 1, experts.n_predictors, experts.n_rules)
+        except InputError:
+            return False
+        return bool(decision.abstains[experts.rule_of[decision.expert]]) == decision.abstained
+
+    def learn(self, decision: Decision, y: Any) -> None:
+        """Learn the label of an open decision."""
+        with self._lock:
+            self._check_open(decision)
+            labels = self.loss.labels([y])
+            losses = self.loss(decision.predictions[np.newaxis], labels)[0]
+            # Closed first: if Ctrl-C comes in between, the label is lost, not learnt twice.
+            t = self._identity.open.pop(str(decision.id))
+            try:
+                self._absorb(decision, losses)
+            except Exception:
+                self._identity.open[str(decision.id)] = t
+                raise
+
+    def forget(self, decision: Decision) -> None:
+        """Drop an open decision whose label will never come; nothing is learnt from its round.
+
+        Where rounds that abstain are learnt from and others are often forgotten, predicting looks better than it is.
+        """
+        with self._lock:
+            self._check_open(decision)
+            self._identity.forget(decision)
+            self._drop(decision)
+
+    def n_edges(self, x: "ArrayLike | Advice") -> int:
+        """The size of the graph in use for this input; unless a learner says otherwise, of what the protocol shows."""
+        with self._lock:
+            advice, _ = self._advise(x)
+        silent = int(advice.abstains[0][self.experts.rule_of].sum())
+        return (self.experts.n_experts - silent) * self.experts.n_experts + silent * silent
+
+    # Whole tables, for `simulate`.
+
+    @property
+    def lock(self) -> "threading.RLock":
+        """Held by whoever uses the learner; hold it to use it for several rounds in a row."""
+        return self._lock
+
+    def play(
+        self, X: Floats, y: Array, costs: Floats, delay: int, at: Ints, edges: Ints, progress: Callable[[int], None],
+        out: Any,
+    ) -> None:  # fmt: skip
+        """Play a table that was checked, into the arrays of ``out``; round by round, unless a learner is compiled."""
+        play_rounds(self, X, y, delay, at, edges, progress, out)
+
+    def surrogate(self, expert: Ints, y: Array, costs: Floats) -> Any:
+        """L~ of the rounds (T,) of a game, and its gamma (None: any); None for learners that play L itself."""
+        return self._surrogate(expert, y, costs)
+
+    # Copies and files.
+
+    def _options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.options}
+
+    def _fresh_options(self) -> dict[str, Any]:
+        """The options as they were given, for a clone."""
+        return self._options()
+
+    def clone(self) -> Self:
+        """A new learner with the same arguments that has learnt nothing."""
+        return self._make(self.experts, self._cost, self.loss, self.seed, self._fresh_options())
+
+    @classmethod
+    def _make(cls, experts: ExpertSet, cost: costs.Cost, loss: losses.Loss, seed: Seed, options: Any) -> Self:
+        """A new learner from what a learner, or its file, says of itself."""
+        return cls(experts, cost=cost, loss=loss, seed=seed, **options)
+
+    def __copy__(self) -> "Learner":
+        return copy.deepcopy(self)  # a copy that shares arrays, but not the number of rounds, would be neither
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {name: copy.deepcopy(value) for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        vars(self).update(values)
+        self._begin_life()
+        _alive.add(self)
+
+    def _begin_life(self) -> None:
+        """Be a copy from now on: what the other one decides is not this one's."""
+        self._lock = threading.RLock()
+        self._identity.begin_life(self.round)
+
+    def __repr__(self) -> str:
+        cost = self._cost.value if isinstance(self._cost, costs.Constant) else type(self._cost).__name__
+        options = "".join(f", {name}={value!r}" for name, value in self._options().items())
+        return f"{type(self).__name__}({self.experts!r}, cost={cost}, loss={self.loss!r}, seed={self.seed}{options})"
+
+    def _keep(self) -> Any:
+        """A copy of all that was learnt, for `_bring_back`."""
+        return self._arrays()
+
+    def _bring_back(self, kept: Any) -> None:
+        self._set_arrays(kept)
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """What `restore` needs to undo all that happens from now on."""
+        with self._lock:
+            return self.round, dict(self._identity.open), self._random.bit_generator.state, self._keep()
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Undo all that happened since."""
+        with self._lock:
+            self.round, self._identity.open, self._random.bit_generator.state, kept = snapshot
+            self._bring_back(kept)
+
+    def contents(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """What a file of the learner holds: a header of plain values, and arrays."""
+        with self._lock:
+            return contents(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, in one piece; `abstain.load` reads it."""
+        files.write(path, *self.contents())
+
+
+def _begin_lives() -> None:
+    """In a forked process: no thread is left that could give a lock back, and every learner is a copy."""
+    for learner in list(_alive):
+        learner._begin_life()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_lives)

@@ -1,0 +1,224 @@
+"""The loop over rounds and the single round, written once for all compiled learners.
+
+The functions below are patterns: `compiled` gives a copy of each the learner's own kernels for the names of `Kernels`.
+"""
+
+from __future__ import annotations
+
+import types
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels.jit import kernel
+from ..typing import Array, Bools, Floats, Ints
+
+
+@kernel
+def note_nothing(t: int, expert: int, abstains: Bools, carry: Array, s: Any) -> None:
+    """Record nothing when a decision is made."""
+
+
+@kernel
+def count_no_edges(t: int, abstains: Bools, s: Any) -> int:
+    """Leave the edges to the engine, which counts those of G^ABS."""
+    return 0
+
+
+@kernel
+def never_full(s: Any) -> bool:
+    """The state has room for any number of rounds."""
+    return False
+
+
+class Kernels(NamedTuple):
+    """An algorithm: compiled functions of its state s, a NamedTuple of arrays. They allocate nothing.
+
+    In a round, ``t`` counts from 1, ``u`` is uniform in [0, 1), ``x`` are the features, ``abstains`` says of each rule
+    in use whether it abstains, ``losses`` are those of the predictors, and ``carry`` is what the learner wants to know
+    of a round when its label comes, perhaps much later.
+    """
+
+    choose: Any
+    """``choose(t, u, x, abstains, carry, s) -> expert, probability of predicting``; fills carry, changes nothing else
+    but scratch."""
+    update: Any
+    """``update(expert, abstains, losses, seen, cost, carry, s)``: learn from a round, once, with the label or (``seen``
+    is false) without: then ``losses`` mean nothing."""
+    note: Any = note_nothing
+    """``note(t, expert, abstains, carry, s)``: what is to be recorded as soon as a decision is made."""
+    edges: Any = count_no_edges
+    """``edges(t, abstains, s)``: the size of the graph in use; unless given, that of G^ABS."""
+    full: Any = never_full
+    """``full(s)``: whether there is no room for another round, so that `KernelLearner.grow` has to make some."""
+
+
+class Late(NamedTuple):
+    """The rounds whose label is still to come, in a ring: round t is at place t modulo its size."""
+
+    expert: Ints  # (delay,) -1 where no round waits
+    abstains: Bools  # (delay, A)
+    losses: Array  # (delay, P)
+    cost: Floats  # (delay,)
+    carry: Array  # (delay, size of a carry)
+
+
+class Rounds(NamedTuple):
+    """A block of rounds to play, a row a round."""
+
+    u: Floats
+    x: Floats
+    abstains: Bools
+    losses: Array
+    cost: Floats
+
+
+class Played(NamedTuple):
+    """What happened, a row a round."""
+
+    expert: Ints
+    abstained: Bools
+    loss: Floats
+
+
+class Pairs(NamedTuple):
+    """The predictor and the rule (among those in use) of each expert."""
+
+    predictor: Ints
+    rule: Ints
+
+
+choose: Any = None
+update: Any = None
+note: Any = None
+edges: Any = None
+full: Any = None
+
+
+def peek_round(t: int, u: float, x: Floats, abstains: Bools, carry: Array, s: Any) -> tuple[int, float]:
+    """Choose; nothing is learnt."""
+    expert, probability = choose(t, u, x, abstains, carry, s)
+    return expert, probability
+
+
+def decide_round(
+    t: int, u: float, x: Floats, abstains: Bools, losses: Array, cost: float, carry: Array, supervised: bool,
+    pairs: Pairs, s: Any,
+) -> tuple[int, float, bool]:  # fmt: skip
+    """Choose, take note, and learn at once if no label will come."""
+    expert, probability = choose(t, u, x, abstains, carry, s)
+    note(t, expert, abstains, carry, s)
+    abstained = abstains[pairs.rule[expert]]
+    seen = supervised or not abstained
+    if not seen:
+        update(expert, abstains, losses, seen, cost, carry, s)
+    return expert, probability, abstained
+
+
+def note_round(t: int, expert: int, abstains: Bools, carry: Array, s: Any) -> None:
+    """Take note of a decision."""
+    note(t, expert, abstains, carry, s)
+
+
+def learn_round(
+    expert: int, abstains: Bools, losses: Array, seen: bool, cost: float, carry: Array, s: Any
+) -> None:  # fmt: skip
+    """Learn from a round, with or without its label."""
+    update(expert, abstains, losses, seen, cost, carry, s)
+
+
+def count_edges(t: int, abstains: Bools, s: Any) -> int:
+    """The size of the graph in use."""
+    return int(edges(t, abstains, s))
+
+
+def is_full(s: Any) -> bool:
+    """Whether there is no room for another round."""
+    return bool(full(s))
+
+
+def settle(first: int, last: int, late: Late, s: Any) -> None:
+    """Learn the rounds from ``first`` to ``last`` that still wait in the ring."""
+    for t in range(first, last + 1):
+        k = t % late.expert.size
+        seen = late.expert[k] >= 0  # a variable: for a literal True all would be compiled once more
+        if seen:
+            update(late.expert[k], late.abstains[k], late.losses[k], seen, late.cost[k], late.carry[k], s)
+            late.expert[k] = -1
+
+
+def play(
+    first: int, t: int, rounds: Rounds, at: Ints, n_edges: Ints, late: Late | None, supervised: bool, pairs: Pairs,
+    carry: Array, s: Any, out: Played,
+) -> int:  # fmt: skip
+    """Play a block from row ``first`` on, row i in round t + i; stop at the row for which there is no room.
+
+    ``at`` holds the 0-based rows before which the edges are to be counted into ``n_edges``. With ``late`` a label is
+    learnt right after as many further decisions as it has places.
+    """
+    checkpoint = 0
+    for i in range(first, rounds.u.size):
+        if full(s):
+            return i
+        abstains, losses, cost = rounds.abstains[i], rounds.losses[i], rounds.cost[i]
+        while checkpoint < at.size and at[checkpoint] <= i:
+            if at[checkpoint] == i:
+                n_edges[checkpoint] = edges(t + i, abstains, s)
+            checkpoint += 1
+        expert, _ = choose(t + i, rounds.u[i], rounds.x[i], abstains, carry, s)
+        note(t + i, expert, abstains, carry, s)
+        abstained = abstains[pairs.rule[expert]]
+        out.expert[i] = expert
+        out.abstained[i] = abstained
+        out.loss[i] = cost if abstained else losses[pairs.predictor[expert]]
+        seen = supervised or not abstained
+        if late is None:
+            update(expert, abstains, losses, seen, cost, carry, s)
+        else:
+            if not seen:
+                update(expert, abstains, losses, seen, cost, carry, s)
+            k = (t + i) % late.expert.size
+            due = late.expert[k] >= 0
+            if due:
+                update(late.expert[k], late.abstains[k], late.losses[k], due, late.cost[k], late.carry[k], s)
+            late.expert[k] = -1
+            if seen:
+                late.expert[k], late.cost[k] = expert, cost
+                for a in range(np.uint64(abstains.size)):
+                    late.abstains[k, a] = abstains[a]
+                for p in range(np.uint64(losses.size)):
+                    late.losses[k, p] = losses[p]
+                for c in range(np.uint64(carry.size)):
+                    late.carry[k, c] = carry[c]
+    return int(rounds.u.size)
+
+
+class Compiled(NamedTuple):
+    """The patterns with a learner's kernels."""
+
+    peek: Any
+    decide: Any
+    note: Any
+    learn: Any
+    edges: Any
+    full: Any
+    settle: Any
+    play: Any
+
+
+@cache
+def compiled(kernels: Kernels) -> Compiled:
+    """The loop and the single rounds of an algorithm; learners with the same kernels share them."""
+    patterns = (peek_round, decide_round, note_round, learn_round, count_edges, is_full, settle, play)
+    return Compiled(*(_with(pattern, kernels) for pattern in patterns))
+
+
+def _with(pattern: Any, kernels: Kernels) -> Any:
+    """A pattern's code under a name of its own, so that it is kept on disk by itself, with these kernels in it."""
+    own = kernels.choose.py_func
+    name = f"{pattern.__name__}_{own.__module__}_{own.__qualname__}".replace(".", "_").replace("<locals>", "local")
+    code = pattern.__code__.replace(co_name=name, co_qualname=name)
+    function = types.FunctionType(code, {**pattern.__globals__, **kernels._asdict()}, name)
+    function.__module__, function.__qualname__, function.__doc__ = __name__, name, pattern.__doc__
+    return kernel(function)

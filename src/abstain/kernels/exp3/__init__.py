@@ -1,0 +1,1 @@
+"""EXP3-ABS (algorithm 3): exponential weights on importance-weighted losses."""
