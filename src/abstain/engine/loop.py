@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.jit import kernel
+from ..kernels.jit import inline, kernel
 from ..typing import Array, Bools, Floats, Ints
 
 
@@ -94,6 +94,11 @@ update: Any = None
 note: Any = None
 edges: Any = None
 full: Any = None
+choose_inside: Any = None
+update_inside: Any = None
+note_inside: Any = None
+full_inside: Any = None
+# The kernels, and the kernels compiled into the loop: handing a state on to a function costs as much as a short round.
 
 
 def peek_round(t: int, u: float, x: Floats, abstains: Bools, carry: Array, s: Any) -> tuple[int, float]:
@@ -159,22 +164,22 @@ def play(
     """
     checkpoint = 0
     for i in range(first, rounds.u.size):
-        if full(s):
+        if full_inside(s):
             return i
         abstains, losses, cost = rounds.abstains[i], rounds.losses[i], rounds.cost[i]
         while checkpoint < at.size and at[checkpoint] <= i:
             if at[checkpoint] == i:
                 n_edges[checkpoint] = edges(t + i, abstains, s)
             checkpoint += 1
-        expert, _ = choose(t + i, rounds.u[i], rounds.x[i], abstains, carry, s)
-        note(t + i, expert, abstains, carry, s)
+        expert, _ = choose_inside(t + i, rounds.u[i], rounds.x[i], abstains, carry, s)
+        note_inside(t + i, expert, abstains, carry, s)
         abstained = abstains[pairs.rule[expert]]
         out.expert[i] = expert
         out.abstained[i] = abstained
         out.loss[i] = cost if abstained else losses[pairs.predictor[expert]]
         seen = supervised or not abstained
         if late is None:
-            update(expert, abstains, losses, seen, cost, carry, s)
+            update_inside(expert, abstains, losses, seen, cost, carry, s)
         else:
             if not seen:
                 update(expert, abstains, losses, seen, cost, carry, s)
@@ -219,6 +224,7 @@ def _with(pattern: Any, kernels: Kernels) -> Any:
     own = kernels.choose.py_func
     name = f"{pattern.__name__}_{own.__module__}_{own.__qualname__}".replace(".", "_").replace("<locals>", "local")
     code = pattern.__code__.replace(co_name=name, co_qualname=name)
-    function = types.FunctionType(code, {**pattern.__globals__, **kernels._asdict()}, name)
+    inside = {f"{part}_inside": inline(value.py_func) for part, value in kernels._asdict().items()}
+    function = types.FunctionType(code, {**pattern.__globals__, **kernels._asdict(), **inside}, name)
     function.__module__, function.__qualname__, function.__doc__ = __name__, name, pattern.__doc__
     return kernel(function)
