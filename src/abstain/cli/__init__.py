@@ -1,8 +1,12 @@
 """The command ``abstain``."""
 
+from typing import Annotated
+
 import typer
 
+from .. import __version__
 from . import datasets, reproduce
+from .output import print_anything
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help='Online learning with the option to say "I don\'t know".'
@@ -11,6 +15,22 @@ app.add_typer(datasets.app, name="datasets")
 app.command()(reproduce.reproduce)
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
 @app.callback()
-def main() -> None:
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
     """Online learning with the option to say "I don't know"."""
+
+
+def run() -> None:
+    """What the command calls."""
+    print_anything()
+    app()
