@@ -21,7 +21,7 @@ def test_reproduce_without_data(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     for word in ("instead", "breast-cancer", "EXP3-ABS", "FS", "claims", "holds", "not judged", "report.html"):
         assert word in result.output
-    page = (out / "report.html").read_text()
+    page = (out / "report.html").read_text(encoding="utf-8")
     assert "played on synthetic, breast-cancer, digits instead" in page
     assert (out / "figures" / "figure-05-main.png").read_bytes().startswith(b"\x89PNG")
 

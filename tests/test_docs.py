@@ -19,7 +19,7 @@ def test_examples_are_fenced():
 
 
 def test_the_reference_has_every_public_name():
-    pages = "".join(path.read_text() for path in (ROOT / "docs" / "reference").glob("*.md"))
+    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").glob("*.md"))
     modules = {"datasets", "experts", "graphs", "instances", "losses", "theory"}
     for name in ab.__all__:
         if name not in modules and name != "AbstainError":

@@ -11,6 +11,7 @@ from .learners import UCB, UCBGT, UCBNT, ContExp3Abs, Exp3Abs, FullSupervision
 from .regret import best_in_hindsight, best_pair
 from .simulate import simulate
 from .trace import Best, Trace
+from .warmup import warmup
 
 __version__ = "0.1.0"
 
@@ -39,4 +40,5 @@ __all__ = [
     "losses",
     "simulate",
     "theory",
+    "warmup",
 ]

@@ -1,6 +1,6 @@
 """``python -m abstain``."""
 
-from .cli import app
+from .cli import run
 
 if __name__ == "__main__":
-    app()
+    run()

@@ -73,7 +73,7 @@ def test_the_command(guide, tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert "drawn with replacement" in result.output
     assert "Nested [balls]" in result.output
-    page = (tmp_path / "out" / "report.html").read_text()
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     for words in ("drawn with replacement", "1 of 4 features is constant", "kept from earlier runs", "Nested [balls]"):
         assert words in page
     assert "quick run" not in page
@@ -88,7 +88,7 @@ def test_quick_runs_have_a_folder_of_their_own(guide, tmp_path, monkeypatch):
     (tmp_path / "own.toml").write_text(TOML)
     result = CliRunner().invoke(app, ["reproduce", "own.toml", "--quick", "--data", str(guide), "--jobs", "1"])
     assert result.exit_code == 0, result.output
-    assert "This is a quick run" in (tmp_path / "out" / "quick" / "report.html").read_text()
+    assert "This is a quick run" in (tmp_path / "out" / "quick" / "report.html").read_text(encoding="utf-8")
 
 
 def test_studies_made_with_numpy(tmp_path):

@@ -1,16 +1,37 @@
 """The command ``abstain``."""
 
+from typing import Annotated
+
 import typer
 
-from . import datasets, reproduce
+from .. import __version__
+from . import datasets, reproduce, warmup
+from .output import print_anything
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help='Online learning with the option to say "I don\'t know".'
 )
 app.add_typer(datasets.app, name="datasets")
 app.command()(reproduce.reproduce)
+app.command()(warmup.warmup)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
 
 
 @app.callback()
-def main() -> None:
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
     """Online learning with the option to say "I don't know"."""
+
+
+def run() -> None:
+    """What the command calls."""
+    print_anything()
+    app()

@@ -131,7 +131,7 @@ def _begin(url: str, response: Any, stream: IO[bytes], note: Path, known: dict[s
     if not tag or tag.startswith("W/"):  # a weak tag is no promise of equal bytes
         tag = response.headers.get("Last-Modified", "")
     try:
-        note.write_text(json.dumps({"url": url, "size": size, "tag": tag}))
+        note.write_text(json.dumps({"url": url, "size": size, "tag": tag}), encoding="utf-8")
     except OSError as error:
         raise _unwritable(note, error) from None
     return size
@@ -140,7 +140,7 @@ def _begin(url: str, response: Any, stream: IO[bytes], note: Path, known: dict[s
 def _read_note(note: Path, url: str) -> dict[str, Any] | None:
     """What was said of the file when its part was begun."""
     try:
-        known = json.loads(note.read_text())
+        known = json.loads(note.read_text(encoding="utf-8"))
         return known if known["url"] == url and known.keys() >= {"size", "tag"} else None
     except (OSError, ValueError, TypeError, KeyError):
         return None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError, InputError
-from ..files import replacing
+from ..replacing import replacing
 from . import folders, reading
 from .registry import Known, known
 from .streams import Progress

@@ -21,6 +21,7 @@ _PORTABLE: dict[str, type[Any]] = {
 def from_parameters(kind: str, parameters: dict[str, Any]) -> ExpertSet:
     """The set that `ExpertSet.parameters` described."""
     from ..registry import name_of
+
     k = {**_PORTABLE, **{name_of(v): v for v in _PORTABLE.values()}}
     experts: ExpertSet = k[kind](**parameters)
     return experts

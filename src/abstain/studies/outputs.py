@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import FileError
-from ..files import replacing
+from ..replacing import replacing
 
 
 @contextmanager

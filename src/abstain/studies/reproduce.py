@@ -48,7 +48,7 @@ def reproduce(
         notes.insert(0, QUICK)
     console.print("At their first use the kernels are compiled, which takes a while.", highlight=False)
     session = run(studies, out, data=data, jobs=jobs, dask=dask, console=console)
-    with console.status("Drawing the figures, judging the claims ..."):
+    with console.status("Drawing the figures, judging the claims ...", spinner="line"):
         drawn = figures.draw_all(session.curves, out / "figures")
         _remove_others(out / "figures", drawn)
         verdicts = claims.judge(session.curves, {"n_experts": _n_experts(studies), "growth": session.grown})

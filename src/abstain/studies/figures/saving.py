@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import FileError
-from ...files import replacing
+from ...replacing import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
