@@ -5,29 +5,27 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from . import experts
+from . import experts, learners
 from .engine import KernelLearner
-from .engine.learner import LEARNERS
 from .errors import InputError
-from .learners import ContExp3Abs
 from .simulate import simulate
 
 
 def compiled_learners() -> dict[str, type[KernelLearner]]:
     """The library's compiled learners, by name."""
+    kinds = [getattr(learners, name) for name in learners.__all__]
     return {
         kind.__name__: kind
-        for kind in LEARNERS.kinds
-        if issubclass(kind, KernelLearner) and not inspect.isabstract(kind) and kind.__module__.startswith("abstain.")
-        if not kind.__name__.startswith("_") and kind.options
+        for kind in kinds
+        if isinstance(kind, type) and issubclass(kind, KernelLearner) and not inspect.isabstract(kind)
     }
 
 
 def warmup(names: Sequence[str] | None = None, progress: Callable[[str], None] | None = None) -> None:
     """Compile what these learners (all, unless named) need for whole tables and for single rounds.
 
-    What was compiled is kept where Numba keeps its cache (`NUMBA_CACHE_DIR`, if it is set), so that later processes start
-    at once. ``progress`` is called with the name of each learner when it is done.
+    What was compiled is kept where Numba keeps its cache (`NUMBA_CACHE_DIR`, if it is set), so that later processes
+    start at once. ``progress`` is called with the name of each learner when it is done.
 
     >>> warmup(["UCBGT"])
     """
@@ -44,11 +42,11 @@ def warmup(names: Sequence[str] | None = None, progress: Callable[[str], None] |
 
 def _examples(kind: type[KernelLearner]) -> list[KernelLearner]:
     """Learners of that kind for every type of array that kernels are compiled for: losses in {0, 1}, and real ones."""
-    if kind is ContExp3Abs:
+    if kind is learners.ContExp3Abs:
         options = ({"actions": "three"}, {"actions": "grid", "gamma": 0.5})
-        return [ContExp3Abs(2, cost=0.2, epsilon=1.0, seed=0, **one) for one in options]  # type: ignore[arg-type]
+        return [learners.ContExp3Abs(2, cost=1.0, epsilon=1.0, seed=0, **one) for one in options]
     pairs = experts.hyperplanes(2, 2, 2, seed=0)
-    return [kind(pairs, cost=0.2, loss=loss, seed=0) for loss in ("zero_one", "ramp")]
+    return [kind(pairs, cost=1.0, loss=loss, seed=0) for loss in ("zero_one", "ramp")]
 
 
 def _use(learner: KernelLearner) -> None:
@@ -62,6 +60,8 @@ def _use(learner: KernelLearner) -> None:
         decision = learner.decide(x)
         if decision.round in learner.pending:
             learner.learn(decision, label)
-    learner.forget(next(d for d in map(learner.decide, X) if d.round in learner.pending))
+    for decision in map(learner.decide, X):
+        if decision.round in learner.pending:
+            learner.forget(decision)
     learner.n_edges(X[0])
     learner.contents()

@@ -4,7 +4,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numba
 import numpy as np
@@ -13,11 +12,13 @@ from numpy.typing import ArrayLike
 from .. import costs
 from ..errors import InputError
 from ..experts import Advice, ExpertSet
+from ..kernels.layout import Layout
 from ..typing import Array, Bools, Floats, Ints
+from .arrange import arrange, rules_in_use
 from .decision import FORMAT_1, Decision
 from .identity import Identity
 from .learner import Choice, Learner, Seed
-from .loop import Compiled, Kernels, Late, Pairs, Played, Rounds, compiled, count_no_edges, never_full
+from .loop import Compiled, Kernels, Late, Played, Rounds, compiled, count_no_edges, never_full
 from .play import play_blocks
 
 
@@ -28,18 +29,6 @@ class _Hand(NamedTuple):
     abstains: Bools
     losses: Array
     carry: Array
-
-
-_in_use: "WeakKeyDictionary[ExpertSet, tuple[Ints | None, Pairs]]" = WeakKeyDictionary()
-
-
-def _rules_in_use(experts: ExpertSet) -> tuple[Ints | None, Pairs]:
-    """The rules that experts use (None: all), and the pairs, with rules numbered among those; found once for a set."""
-    if experts not in _in_use:
-        used, rule = np.unique(experts.rule_of, return_inverse=True)
-        pairs = Pairs(experts.predictor_of.copy(), rule.astype(np.int64))
-        _in_use[experts] = None if len(used) == experts.n_rules else used, pairs
-    return _in_use[experts]
 
 
 class KernelLearner(Learner):
@@ -62,7 +51,7 @@ class KernelLearner(Learner):
 
     def __init__(self, experts: ExpertSet, *, cost: costs.CostLike, loss: Any = "zero_one", seed: Seed = None) -> None:
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
-        self._used, self.pairs = _rules_in_use(experts)
+        self._used, self.pairs = rules_in_use(experts)
 
     # What a learner defines.
 
@@ -118,6 +107,11 @@ class KernelLearner(Learner):
     def n_rules(self) -> int:
         """The number of rules in use."""
         return self.experts.n_rules if self._used is None else len(self._used)
+
+    @property
+    def layout(self) -> Layout:
+        """The experts side by side by rule, for states that keep what is the same for all experts of a rule once."""
+        return arrange(self.experts)
 
     def _of_used(self, abstains: Bools) -> Bools:
         """Abstentions (..., A) of the rules in use."""

@@ -80,7 +80,8 @@ def _may_be_kept(function: types.FunctionType) -> bool:
 
 def digest(function: types.FunctionType) -> str:
     """A hash of the code of a function and of everything it calls, and of the constants they use."""
-    whole = hashlib.sha256(repr((config.BOUNDSCHECK, config.OPT)).encode())
+    settings: Any = config
+    whole = hashlib.sha256(repr(settings.BOUNDSCHECK).encode())
     for part in _reached(function):
         whole.update(repr(_described(part)).encode())
     return whole.hexdigest()

@@ -16,7 +16,6 @@ from ..kernels.exp3.state import ETA, SQUARES, WeightState, weights
 from ..kernels.exp3.weights import choose, remake, update
 from ..tables import is_number
 from ..typing import Array, Floats
-from .arrange import arrange
 from .tuning import as_eta, as_horizon, find_rate
 
 _CUMULATIVE = ("losses", "paid", "numbers")
@@ -77,7 +76,7 @@ class Exp3Abs(KernelLearner):
 
     def new_state(self) -> WeightState:
         rate = self._find_rate()
-        fresh = weights(rate, self.ix, arrange(self.experts, self.rule_of, by_rule=True), self.experts.n_predictors)
+        fresh = weights(rate, self.ix, self.layout, self.experts.n_predictors)
         fresh.numbers[ETA] = adaptive(rate.log_experts, 0.0) if rate.kind == ADAPTIVE else rate.scale
         return fresh
 

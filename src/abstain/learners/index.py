@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from .. import costs, graphs
 from ..engine import Choice, Decision, KernelLearner, Kernels, Seed, check_arrays
+from ..engine.arrange import arrange
 from ..errors import InputError
 from ..experts import Advice, ExpertSet
 from ..graphs import FeedbackGraph, Moment
@@ -22,7 +23,6 @@ from ..kernels.ucb.state import Estimates, UCBState, Variant, disagreements, est
 from ..kernels.ucb.update import close, note, update
 from ..tables import is_number
 from ..typing import Array, Floats, Ints
-from .arrange import arrange
 
 MOST_BETA = 1e9
 """A width beyond any use, and far from overflow."""
@@ -59,17 +59,18 @@ class IndexLearner(KernelLearner):
         self.supervised = self._kind == graph_kernels.COMPLETE
         self._by_rule = graph.by_rule and self._kind != graph_kernels.GIVEN
         self._relation = self._find_relation()
-        self._layout = arrange(experts, self.rule_of, self._by_rule)
+        self._layout = arrange(experts, self._by_rule)
         self._counted = self.cost.constant
 
     def _find_relation(self) -> Any:
         """The matrix of a fixed graph, between the rules in use or between experts; empty for others."""
         if self._kind != graph_kernels.RELATION:
             return np.zeros((0, 0), np.bool_)
-        matrix = np.asarray(self.graph.relation(self.experts))
-        return np.ascontiguousarray(
-            matrix[np.ix_(self._used, self._used)] if self._by_rule and self._used is not None else matrix
-        )
+        matrix = self.graph.relation(self.experts)
+        assert matrix is not None
+        if self._by_rule and self._used is not None:
+            matrix = matrix[np.ix_(self._used, self._used)]
+        return np.array(matrix, order="C")  # a copy: read-only arrays would be compiled for once more
 
     def new_state(self) -> UCBState:
         n_counted = len(self._layout.rule) if self._kind == graph_kernels.ESTIMATED else 0

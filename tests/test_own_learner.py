@@ -1,0 +1,135 @@
+"""The page "Write a learner": its file is written out, compiled, checked, saved, changed."""
+
+import re
+import subprocess
+import sys
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, DocTestParser, DocTestRunner
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import abstain as ab
+from abstain.checks import check_learner, play_online
+from abstain.errors import InputError
+
+PAGE = (Path(__file__).parent.parent / "docs" / "learners.md").read_text(encoding="utf-8")
+SOURCE = re.search(r"<!-- epsilon_greedy.py -->\n```python\n(.*?)```", PAGE, re.DOTALL).group(1)
+MOST_LINES = 70
+
+
+@pytest.fixture(scope="module")
+def epsilon_greedy(tmp_path_factory):
+    """The module of the page, importable."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "epsilon_greedy.py").write_text(SOURCE)
+    sys.path.insert(0, str(folder))
+    try:
+        import epsilon_greedy
+
+        yield epsilon_greedy
+    finally:
+        sys.path.remove(str(folder))
+        sys.modules.pop("epsilon_greedy", None)
+
+
+def test_it_is_short():
+    assert len(SOURCE.splitlines()) <= MOST_LINES
+
+
+def test_the_page(epsilon_greedy, tmp_path):
+    """The examples give what they say."""
+    examples = DocTestParser().get_doctest(PAGE, {"folder": tmp_path}, "learners.md", None, 0)
+    runner = DocTestRunner(optionflags=ELLIPSIS | NORMALIZE_WHITESPACE)
+    assert runner.run(examples).attempted > 10
+    assert runner.failures == 0
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "ramp"])
+@pytest.mark.parametrize(
+    "experts",
+    [
+        ab.experts.hyperplanes(2, 4, 5, seed=0),
+        ab.experts.thresholds(2, [-1.0, 0.1, 0.5]),
+        ab.experts.from_columns(2, 4, [(0, 3), (1, 0), (0, 0)]),
+    ],
+)
+def test_conformance(epsilon_greedy, experts, loss):
+    check_learner(lambda: epsilon_greedy.EpsilonGreedy(experts, cost=0.3, loss=loss, seed=1, epsilon=0.2))
+
+
+def test_it_does_what_it_says(epsilon_greedy):
+    """Against the algorithm written out in NumPy, round by round."""
+    experts = ab.experts.hyperplanes(2, 5, 6, seed=0)
+    X, y = ab.datasets.load("synthetic", n=400, seed=0)
+    learner = epsilon_greedy.EpsilonGreedy(experts, cost=0.3, seed=1, epsilon=0.2)
+    total, seen = np.zeros(experts.n_experts), np.zeros(experts.n_experts)
+    by_rule = np.argsort(experts.rule_of, kind="stable")
+    for x, label in zip(X, y, strict=True):
+        with np.errstate(invalid="ignore"):
+            mean = np.where(seen > 0, total / seen, -np.inf)
+        greedy = next(k for k in by_rule if mean[k] <= mean.min() + 1e-12)
+        advice = experts.advise(x[np.newaxis])
+        silent = advice.abstains[0, experts.rule_of]
+        decision = learner.decide(x)
+        assert decision.probability == pytest.approx(0.2 * (~silent).mean() + 0.8 * (not silent[greedy]))
+        if not silent[greedy] or decision.abstained:
+            learnt = silent if decision.abstained else np.ones_like(silent)
+        losses = np.where(silent, 0.3, (advice.predictions[0] * label <= 0)[experts.predictor_of])
+        learnt = silent if decision.abstained else np.ones_like(silent)
+        total, seen = total + losses * learnt, seen + learnt
+        if not decision.abstained:
+            learner.learn(decision, label)
+
+
+PLAY = """
+import sys
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+import abstain as ab
+from epsilon_greedy import EpsilonGreedy
+X, y = ab.datasets.load("synthetic", n=300, seed=0)
+learner = EpsilonGreedy(ab.experts.hyperplanes(2, 3, 4, seed=0), cost=0.3, seed=0)
+ab.simulate(learner, X, y)
+hits = sum(learner._compiled.play.stats.cache_hits.values())
+print(float(learner.state.paid.sum()), hits)
+"""
+
+
+def test_an_edited_file_is_compiled_anew(tmp_path):
+    """A second process finds the loop on disk; after a change of a function that the loop calls, it does not."""
+    (tmp_path / "epsilon_greedy.py").write_text(SOURCE)
+    code, env = [sys.executable, "-c", PLAY, str(tmp_path)], {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def play():
+        done = subprocess.run(code, env=env, capture_output=True, text=True, check=True, timeout=300)
+        paid, hits = done.stdout.split()
+        return float(paid), int(hits)
+
+    first, second = play(), play()
+    assert first[1] == 0
+    assert second == (first[0], 1)
+    # The same length and time, so that nothing but the code itself tells that it changed.
+    changed = SOURCE.replace("s.paid[a] += cost if", "s.paid[a] -= cost if")
+    assert len(changed) == len(SOURCE)
+    (tmp_path / "epsilon_greedy.py").write_text(changed)
+    third = play()
+    assert third[1] == 0
+    assert third[0] < 0.0 < first[0]
+
+
+def test_online_and_simulated_agree(epsilon_greedy):
+    experts = ab.experts.hyperplanes(2, 3, 4, seed=0)
+    X, y = ab.datasets.load("synthetic", n=300, seed=0)
+    one, two = (epsilon_greedy.EpsilonGreedy(experts, cost=0.3, seed=0) for _ in range(2))
+    np.testing.assert_array_equal(ab.simulate(one, X, y).expert, play_online(two, X, y).expert)
+
+
+def test_a_file_names_the_module_to_import(epsilon_greedy, tmp_path):
+    learner = epsilon_greedy.EpsilonGreedy(ab.experts.hyperplanes(2, 3, 4, seed=0), cost=0.3)
+    learner.save(tmp_path / "x")
+    code = f"import abstain as ab; ab.load({str(tmp_path / 'x')!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    assert "import epsilon_greedy first" in done.stderr
+    assert "UnknownKindError" in done.stderr
+    assert issubclass(ab.errors.UnknownKindError, InputError)
