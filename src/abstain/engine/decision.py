@@ -79,8 +79,11 @@ class Decision:
             content = json.loads(text)
             if not isinstance(content, dict):
                 raise ValueError(f"it is a {type(content).__name__}")
-            if content.pop("format", 1) != FORMAT:
+            version = content.pop("format", None)
+            if version is None:
                 content = _from_format_1(content)
+            elif type(version) is not int or version != FORMAT:
+                raise ValueError(f"its format is {version!r}, not {FORMAT}")
             _check_types(content)
             for name in ("abstains", "carry"):
                 content[name] = frozen(_array(content[name], name))

@@ -15,18 +15,18 @@ from ..kernels.jit import inline, kernel
 from ..typing import Array, Bools, Floats, Ints
 
 
-@kernel
+@inline
 def note_nothing(t: int, expert: int, abstains: Bools, carry: Array, s: Any) -> None:
     """Record nothing when a decision is made."""
 
 
-@kernel
+@inline
 def count_no_edges(t: int, abstains: Bools, s: Any) -> int:
     """Leave the edges to the engine, which counts those of G^ABS."""
     return 0
 
 
-@kernel
+@inline
 def never_full(s: Any) -> bool:
     """The state has room for any number of rounds."""
     return False

@@ -39,7 +39,15 @@ class SourceCache(NullCache):
             return self._open().load_overload(sig, target_context)
         except (RuntimeError, OSError) as problem:  # no folder can be written to, or this one cannot be read
             self._do_without(problem)
-            return None
+        except Exception:  # what is there cannot be read: damaged, or of a module that is not here
+            self._begin_anew()
+        return None
+
+    def _begin_anew(self) -> None:
+        try:
+            self._opened.flush()
+        except OSError as problem:
+            self._do_without(problem)
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         try:

@@ -13,7 +13,7 @@ import abstain as ab
 from abstain.checks import check_learner, play_online
 from abstain.errors import InputError
 
-PAGE = (Path(__file__).parent.parent / "docs" / "learners.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "learners.md").read_text(encoding="utf-8")
 SOURCE = re.search(r"<!-- epsilon_greedy.py -->\n```python\n(.*?)```", PAGE, re.DOTALL).group(1)
 MOST_LINES = 70
 
