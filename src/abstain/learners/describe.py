@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import costs
+from .. import costs, graphs
+from ..registry import name_of
 
 if TYPE_CHECKING:
     from .base import Learner
@@ -37,7 +38,7 @@ def describe(learner: "Learner") -> tuple[dict[str, Any], dict[str, NDArray[Any]
         if isinstance(seed, np.random.SeedSequence)
         else (None if seed is None else int(seed)),
         "experts": {
-            "kind": learner.experts.kind,
+            "kind": name_of(type(learner.experts)),
             "fingerprint": learner.experts.fingerprint,
             "parameters": plain("experts", learner.experts.parameters()) if learner.experts.portable else None,
         },
@@ -45,8 +46,8 @@ def describe(learner: "Learner") -> tuple[dict[str, Any], dict[str, NDArray[Any]
         "loss": learner.loss.spec(),
         "binary": learner.loss.binary,
         "options": {
-            name: (None if value.parameters() is None else plain(name, value.parameters()))
-            if hasattr(value, "parameters")
+            name: (None if (spec := graphs.spec(value)) is None else plain(name, spec))
+            if isinstance(value, graphs.FeedbackGraph)
             else (None if callable(value) else value)
             for name, value in learner._options().items()
         },
