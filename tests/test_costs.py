@@ -47,3 +47,34 @@ def test_a_cost_of_ones_own_is_checked():
 
     with pytest.raises(InputError, match=r"^cost: expected values in \[0, 1\], got 5"):
         costs.get(Dear()).of(None, 1, 2)
+
+
+def test_trust_goes_with_the_method():
+    class Same(costs.Constant):
+        pass
+
+    class Dear(costs.Constant):
+        def values_of(self, X, first_round, n):
+            return [5.0] * n
+
+    class Few(costs.PerRound):
+        def values_of(self, X, first_round, n):
+            return self.values
+
+    np.testing.assert_array_equal(Same(0.5).of(None, 1, 2), [0.5, 0.5])
+    assert Same(0.5).constant
+    assert Same(0.5).largest == 0.5
+    with pytest.raises(InputError, match=r"^cost: expected values in \[0, 1\], got 5"):
+        Dear(0.5).of(None, 1, 2)
+    assert not Dear(0.5).constant
+    assert Dear(0.5).largest == 1.0
+    with pytest.raises(InputError, match="^cost: expected 3 values"):
+        Few([0.1, 0.2]).of(None, 1, 3)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: costs.Constant(5.0), lambda: costs.Constant([0.1]), lambda: costs.PerRound([2.0])]
+)
+def test_costs_are_checked_when_they_are_made(make):
+    with pytest.raises(InputError, match="^cost: expected"):
+        make()

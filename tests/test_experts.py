@@ -223,3 +223,123 @@ def test_fingerprints():
     first, second = ab.experts.hyperplanes(3, seed=0), ab.experts.hyperplanes(3, seed=1)
     assert first.fingerprint != second.fingerprint
     assert first.fingerprint == ab.experts.hyperplanes(3, seed=0).fingerprint
+
+
+def test_trust_goes_with_the_method():
+    """A subclass is checked if it defines what the library relies on, and only then."""
+    rings = type(SETS["rings"])(np.ones((2, 2)), 2, False, "rings")
+
+    class Same(type(rings)):
+        pass
+
+    class Wild(type(rings)):
+        def _advise(self, X, out=None):
+            advice = super()._advise(X, out)
+            return ab.experts.Advice(advice.predictions * np.nan, advice.abstains)
+
+    class Lenient(type(rings)):
+        def check_inputs(self, X):
+            pass
+
+    class Silent(type(rings)):
+        def _advise(self, X, out=None):
+            return None
+
+    x = np.array([[0.5, 0.5]])
+    np.testing.assert_array_equal(Same(**rings.parameters()).advise(x).predictions, rings.advise(x).predictions)
+    for experts, at in ((Wild, x), (Lenient, np.full((1, 2), 1.5e308)), (Silent, x)):
+        with pytest.raises(InputError, match="^advice: expected"):
+            experts(**rings.parameters()).advise(at)
+
+
+LARGEST = np.finfo(float).max
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 20), st.sampled_from([1e-300, 1.0, 1e300, 1e308]), st.floats(0.0, LARGEST), st.integers(0, 9))
+def test_scores_are_finite_or_the_input_is_refused(dim, scale, size, seed):
+    rng = np.random.default_rng(seed)
+    normals = rng.standard_normal((5, dim))
+    planes = ab.experts.from_parameters(
+        "hyperplanes",
+        {
+            "normals": scale * (normals / np.abs(normals).max()),
+            "n_rings": 3,
+            "always_predict": True,
+            "regions": "rings",
+        },
+    )
+    axes = ab.experts.from_parameters("axis_planes", {"dim": dim, "offsets": [scale, -scale], "thresholds": [0.0, 0.1]})
+    X = size * np.sign(rng.standard_normal((2, dim)))
+    for experts in (planes, axes):
+        try:
+            advice = experts.advise(X)
+        except InputError as error:
+            assert size > experts.largest_input, error  # noqa: PT017
+        else:
+            assert np.isfinite(advice.predictions).all()
+            assert size <= experts.largest_input
+
+
+def test_inputs_that_would_overflow_change_nothing():
+    learner = ab.UCB(ab.experts.hyperplanes(3, 4, 2, seed=0), cost=0.1)
+    X = np.zeros((5, 3))
+    X[3, 2] = -1e308
+    for action in (
+        lambda: learner.decide(X[3]),
+        lambda: learner.peek(X[3]),
+        lambda: ab.simulate(learner, X, np.ones(5)),
+        lambda: ab.best_in_hindsight(learner.experts, X, np.ones(5), cost=0.1),
+    ):
+        with pytest.raises(InputError, match=r"^x: expected inputs from .* whose scores are finite, got -1e\+308"):
+            action()
+    assert learner.round == 0
+    assert learner.experts.largest_input > 1e300
+
+
+def test_large_thresholds():
+    """They abstain always; the ends of their intervals are infinite, and nothing warns."""
+    for experts in (ab.experts.axis_planes(1, 2, [LARGEST]), ab.experts.thresholds(1, [LARGEST])):
+        assert experts.advise([[0.5], [-1e307]]).abstains.all()
+        assert experts.rule_subset.any()
+    far = ab.experts.from_parameters("axis_planes", {"dim": 1, "offsets": [1e308], "thresholds": [1e308]})
+    assert far.advise([[0.5]]).abstains.all()
+
+
+def test_many_rings_are_related_in_little_memory():
+    experts = ab.experts.hyperplanes(2, 1, 1500, regions="balls", seed=0)
+    np.testing.assert_array_equal(experts.rule_subset, np.tri(1500, dtype=bool).T)
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: ab.experts.hyperplanes(10**6, 10**6), "at most 100000000 coefficients"),
+        (lambda: ab.experts.hyperplanes(2, 10**5, 10**4), "at most 100000000 experts"),
+        (lambda: ab.experts.hyperplanes(2, 2, 10**5), "^n_rings: expected a whole number, at most"),
+        (lambda: ab.experts.axis_planes(10, 10**8), "at most 100000000 rules"),
+        (lambda: ab.experts.thresholds(10**7, np.arange(100.0)), "at most 100000000 experts"),
+        (lambda: ab.experts.from_columns(10**5, 10**5), "at most 100000000 experts"),
+        (lambda: ab.experts.thresholds(1, np.arange(10.0**5)).rule_subset, "^rule_subset: expected at most"),
+        (lambda: ab.experts.hyperplanes(2, always_predict="no"), "^always_predict: expected True or False"),
+        (lambda: ab.experts.from_parameters("poems", {}), "^experts: expected the name of a class"),
+    ],
+)
+def test_what_would_not_fit_into_memory(make, match):
+    with pytest.raises(InputError, match=match):
+        make()
+
+
+def test_strings_that_end_with_nul():
+    experts = ab.experts.from_functions([(lambda x: "a\0", lambda x: 1.0), (lambda x: "a", lambda x: 1.0)])
+    trace = ab.simulate(ab.UCB(experts, cost=0.9, loss="multiclass"), np.zeros((20, 1)), ["a\0"] * 20)
+    np.testing.assert_array_equal(trace.loss, trace.expert == 1)
+    objects = ab.experts.Advice(np.array([["cat", "dog"]], object), np.zeros((1, 1), bool))
+    assert objects.predictions.dtype.kind == "U"
+
+
+def test_functions_that_say_nothing_sensible():
+    for value in (None, 10**400, np.nan, object(), 1j, [1, 2]):
+        experts = ab.experts.from_functions([(lambda x, value=value: value, lambda x: 1.0)])
+        with pytest.raises(InputError, match="^advice: expected"):
+            experts.advise([[0.0]])

@@ -173,6 +173,11 @@ def test_what_does_not_fit_is_refused(tmp_path, played):
 
 
 class Own(ab.graphs.FeedbackGraph):
+    """A graph that remembers, which the file does not."""
+
+    def __init__(self):
+        self.memory = []
+
     def out_neighbours(self, expert, now):
         return np.ones(now.experts.n_experts, bool)
 

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import abstain as ab
+from abstain import graphs
 from abstain.errors import InputError
 
 # Figure 4: regions A, B, C, D of an interval; i predicts on A and B, j on A, k on D.
@@ -189,3 +190,42 @@ def test_drawing():
     with pytest.raises(InputError, match="labels"):
         ab.graphs.draw(SUBSET, labels=["i"])
     plt.close("all")
+
+
+def test_trust_goes_with_the_method():
+    """A subclass that changes nothing is compiled; one that defines what is compiled is asked instead."""
+    complete, fixed = type(graphs.complete()), type(graphs.fixed([[1]]))
+
+    class Same(complete):
+        """Of another name."""
+
+    class Edges(complete):
+        def n_edges(self, now):
+            return 5
+
+    class Related(fixed):
+        def relation(self, experts):
+            return np.zeros((1, 1), bool)
+
+    class Noting(complete):
+        def __init__(self):
+            self.told = []
+
+        def observe(self, now, expert):
+            self.told.append(expert)
+
+    own = ab.graphs.FeedbackGraph.kernel
+    assert graphs.kernel_of(Same()) == graphs.kernel_of(graphs.complete()) != own
+    for graph in (Edges(), Related(np.eye(3)), Noting()):
+        assert graphs.kernel_of(graph) == own
+    learner = ab.UCBNT(FIGURE_4, cost=0.2, graph=Noting())
+    decision = learner.decide(np.ones(6))
+    assert learner.graph.told == [decision.expert]
+    assert ab.UCBNT(FIGURE_4, cost=0.2, graph=Edges()).n_edges(np.ones(6)) == 5
+    assert ab.UCBNT(FIGURE_4, cost=0.2, graph=Same()).supervised
+
+
+@pytest.mark.parametrize("matrix", [np.eye(201), [["x"]], [[0.5]], [[np.nan]]])
+def test_what_cannot_be_drawn(matrix):
+    with pytest.raises(InputError, match="^matrix: expected"):
+        graphs.draw(matrix)

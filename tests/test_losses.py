@@ -1,3 +1,5 @@
+import functools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -120,3 +122,158 @@ def test_strings_are_no_scores(loss):
 def test_wrong_classes(classes):
     with pytest.raises(InputError, match="^classes: expected"):
         losses.multiclass(classes)
+
+
+def test_trust_goes_with_the_method():
+    """What a built-in loss says is not checked, in a subclass neither; what a subclass says itself is."""
+
+    class Named(type(losses.ramp())):
+        pass
+
+    class Loud(type(losses.ramp())):
+        def values(self, predictions, y):
+            return 7.0 * super().values(predictions, y)
+
+    class Wrapped(type(losses.ramp())):
+        @functools.wraps(losses.Ramp.values)
+        def values(self, predictions, y):
+            return 7.0 * super().values(predictions, y)
+
+    at_1, y = np.array([[-1.0]]), np.array([1.0])
+    np.testing.assert_array_equal(Named(0.5)(at_1, y), losses.ramp(0.5)(at_1, y))
+    for loss in (Loud(0.5), Wrapped(0.5)):
+        with pytest.raises(InputError, match=r"^loss: expected values in \[0, 1\], got 7"):
+            loss(at_1, y)
+
+
+def test_values_of_a_binary_loss_are_0_or_1():
+    class Unsure(losses.ZeroOne):
+        def values(self, predictions, y):
+            return np.full(predictions.shape, 0.5)
+
+    with pytest.raises(InputError, match="^loss: expected values 0 and 1, got 0.5"):
+        Unsure()(np.array([[1.0]]), np.array([1.0]))
+
+
+@pytest.mark.parametrize("name", losses.names)
+def test_predictions_and_labels_must_fit(name):
+    """Compiled passes would read beyond the end."""
+    loss = losses.get(name)
+    for predictions, y in ((np.ones((3, 2)), np.ones(2)), (np.ones(3), np.ones(3)), (np.ones((1, 1)), np.ones((1, 1)))):
+        with pytest.raises(InputError, match="^loss: expected predictions"):
+            loss(predictions, y)
+
+
+def test_labels_of_ones_own():
+    class ZeroAndOne(losses.ZeroOne):
+        """Labels 0 and 1."""
+
+        def labels(self, y):
+            return [2 * label - 1 for label in y]
+
+    loss = ZeroAndOne()
+    np.testing.assert_array_equal(loss(np.array([[0.5], [0.5]]), loss.labels([1, 0])), [[0], [1]])
+
+
+def test_no_number_overflows():
+    """Scores and labels near the largest float: the loss is 1, and nothing warns."""
+    far, y = np.array([[1.7e308, -1.7e308]]), np.array([-1.0])
+    np.testing.assert_array_equal(losses.get("ramp")(far, y), [[1, 0]])
+    np.testing.assert_array_equal(losses.ramp(1e100)(np.array([[0.0]]), y), [[0.5]])
+    np.testing.assert_array_equal(losses.get("hinge")(far, y), [[1, 0]])
+    for name in ("absolute", "squared"):
+        np.testing.assert_array_equal(losses.get(name)(far, np.array([-1.7e308])), [[1, 0]])
+
+
+# Classes are compared exactly.
+
+integers = st.one_of(
+    st.integers(-3, 3),
+    *(
+        st.integers(centre - 3, centre + 3)
+        for centre in (2**53, -(2**53), 2**62, 2**63 - 4, 2**63, 2**64 - 4, -(2**63) + 3)
+    ),
+)
+
+
+def stored(value, dtype):
+    """A number as an array would hold it."""
+    low, high = (
+        (0, 1)
+        if dtype == "bool"
+        else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        if dtype[0] in "iu"
+        else (-(2**70), 2**70)
+    )
+    return np.array(min(max(value, low), high)).astype(dtype)
+
+
+TYPES = ["int8", "int32", "int64", "uint8", "uint64", "float32", "float64", "bool"]
+
+
+@given(integers, integers, st.sampled_from(TYPES), st.sampled_from(TYPES))
+def test_numbers_are_compared_as_python_does(prediction, label, of_prediction, of_label):
+    h, y = stored(prediction, of_prediction), stored(label, of_label)
+    loss = losses.get("multiclass")
+    for labels in (loss.labels(y.reshape(1)), loss.labels([y.item()]), loss.labels((y.item(), 0.0))[:1]):
+        assert loss(h.reshape(1, 1), labels)[0, 0] == (h.item() != y.item())
+
+
+@given(integers, integers)
+def test_labels_of_any_size(prediction, label):
+    """Also if the list holds numbers that no type of NumPy has in common, or that no type has."""
+    loss = losses.get("multiclass")
+    others = [-1, 2**63, 1.0, 2**70]
+    y = loss.labels([label, *others])
+    assert [int(one) for one in y] == [label, *others]
+    if abs(prediction) < 2**63:
+        assert loss(np.full((5, 1), prediction), y)[:, 0].tolist() == [prediction != one for one in [label, *others]]
+
+
+def test_large_classes():
+    loss = losses.multiclass([2**53, 2**53 + 1])
+    assert loss.labels(np.array([2.0**53])).tolist() == [2**53]
+    assert loss(np.array([[2.0**53]]), loss.labels([2**53 + 1])).tolist() == [[1]]
+    assert loss(np.array([[2**53 + 1]]), loss.labels([2.0**53])).tolist() == [[1]]
+    with pytest.raises(LabelError, match=rf"got {2**53 + 2} in row 1"):
+        loss.labels([2**53, 2**53 + 2])
+
+
+@pytest.mark.parametrize("classes", [["a", "a\0"], ["a\0\0", "a\0"]])
+def test_strings_that_end_with_nul(classes):
+    """NumPy's own strings drop it."""
+    first, second = classes
+    for loss in (losses.get("multiclass"), losses.multiclass(classes)):
+        for kind in (list, tuple, lambda values: np.array(values, object)):
+            y = loss.labels(kind([first, second]))
+            predictions = np.array([[first, second], [first, second]], object)
+            assert loss(predictions, y).tolist() == [[0, 1], [1, 0]]
+            plain = loss.labels(kind([second, "a"])) if loss.classes is None else y
+            assert loss(np.array([["a"], ["a"]]), plain).tolist() == [[one != "a"] for one in plain]
+    assert losses.multiclass(classes).classes == tuple(classes)
+    assert losses.from_spec(losses.multiclass(classes).spec()) == losses.multiclass(classes)
+
+
+@pytest.mark.parametrize("kind", [list, np.array, lambda values: np.array(values, object)])
+def test_strings_in_every_array(kind):
+    loss = losses.multiclass(["cat", "mouse"])
+    y = loss.labels(kind(["cat", "mouse"]))
+    for predictions in (np.array([["cat", "dog"]] * 2), np.array([["cat", "dog"]] * 2, object)):
+        assert loss(predictions, y).tolist() == [[0, 1], [1, 1]]
+    for numbers in (np.array([[1], [2]]), np.array([[1.0], [2.0]])):
+        with pytest.raises(LabelError, match="predictions are"):
+            loss(numbers, y)
+
+
+@pytest.mark.parametrize("y", [["1"], np.array(["1"], object)])
+def test_a_string_is_no_number(y):
+    with pytest.raises(LabelError, match="^y: expected one of"):
+        losses.multiclass([1, 2]).labels(y)
+
+
+@pytest.mark.parametrize(
+    "y", [[1, "a", None], [0.5], [np.inf], [-np.inf, 1], [np.nan], [1j], [b"a"], [[1]], [2**70 + 0.5j]]
+)
+def test_no_classes(y):
+    with pytest.raises((LabelError, InputError), match="^y: expected"):
+        losses.get("multiclass").labels(y)

@@ -56,3 +56,24 @@ def test_gamma_outside(gamma):
 def test_cost_outside():
     with pytest.raises(InputError, match="cost"):
         losses.surrogate(0.0, 0.0, 1, 1.5, 0.5)
+
+
+def test_no_number_overflows():
+    far = [1e308, -1e308]
+    np.testing.assert_array_equal(losses.surrogate(far, 1.0, [1e308, 1e308], 0.3, 1e-100), [0, 1])
+    np.testing.assert_array_equal(losses.surrogate(0.5, [1e308, -1e308, 0.0], 1, 0.3, 1e-100), [0, 0.3, 1])
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({"h": np.nan}, "^h: expected finite"),
+        ({"r": ["x"]}, "^r: expected numbers"),
+        ({"y": [10**400]}, "^y: expected numbers"),
+        ({"r": [0.1, 0.2], "h": [0.1, 0.2, 0.3]}, "fit each other"),
+        ({"gamma": 10**400}, "^gamma: expected"),
+    ],
+)
+def test_wrong_arguments(given, match):
+    with pytest.raises(InputError, match=match):
+        losses.surrogate(**{"h": 0.0, "r": 0.0, "y": 1, "cost": 0.5, "gamma": 0.5, **given})

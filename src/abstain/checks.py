@@ -21,6 +21,7 @@ from . import costs
 from .engine import Decision, Learner, load
 from .errors import AbstainError
 from .experts import Constants
+from .graphs import FeedbackGraph, spec
 from .simulate import simulate
 from .trace import Trace
 
@@ -182,10 +183,13 @@ def _given_again(learner: Learner) -> dict[str, Any]:
     again: dict[str, Any] = {}
     if not learner.experts.portable:
         again["experts"] = learner.experts
-    if isinstance(learner.cost, costs.OfInput):
+    if type(learner.cost) not in (costs.Constant, costs.PerRound):
         again["cost"] = learner.cost
     if learner.loss.spec() is None:
         again["loss"] = learner.loss
+    graph = getattr(learner, "graph", None)
+    if isinstance(graph, FeedbackGraph) and spec(graph) is None:
+        again["graph"] = copy.deepcopy(graph)
     metric = getattr(learner, "metric", None)
     if callable(metric):
         again["metric"] = metric

@@ -9,19 +9,23 @@ array([0.2, 0.3])
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .errors import InputError
-from .tables import plain
-
-Floats: TypeAlias = NDArray[np.float64]
+from .errors import InputError, shown
+from .tables import as_floats, plain
+from .trust import is_trusted, trusted
+from .typing import Floats
 
 
 class Cost(ABC):
-    """What abstaining costs in each round."""
+    """What abstaining costs in each round.
+
+    To write your own, define `values_of`; what it returns is checked. It is no part of a learner's file: give it again
+    to `abstain.load`.
+    """
 
     constant: bool = False
     largest: float = 1.0
@@ -33,7 +37,7 @@ class Cost(ABC):
 
     def of(self, X: Floats | None, first_round: int, n: int) -> Floats:
         """`values_of`, checked to be n numbers in [0, 1] unless they were when the cost was made."""
-        if isinstance(self, (Constant, PerRound)):
+        if is_trusted(self.values_of):
             return np.asarray(self.values_of(X, first_round, n))
         costs = _checked(self.values_of(X, first_round, n))
         if costs.shape != (n,):
@@ -47,8 +51,8 @@ CostLike: TypeAlias = float | ArrayLike | Callable[[Floats], ArrayLike] | Cost
 def _checked(values: ArrayLike) -> Floats:
     array = plain(values, "cost")
     if array.dtype.kind not in "fiu":
-        raise InputError(f"cost: expected numbers in [0, 1], got {values!r}")
-    costs = np.array(array, np.float64)
+        raise InputError(f"cost: expected numbers in [0, 1], got {shown(values)}")
+    costs = np.array(as_floats(array, "cost"))
     wrong = ~((costs >= 0.0) & (costs <= 1.0))
     if wrong.any():
         raise InputError(f"cost: expected values in [0, 1], got {costs[wrong].flat[0]}")
@@ -60,12 +64,22 @@ class Constant(Cost):
     """The same cost in every round."""
 
     value: float
-    constant = True
+
+    def __post_init__(self) -> None:
+        value = _checked(self.value)
+        if value.ndim != 0:
+            raise InputError(f"cost: expected one number in [0, 1], got shape {value.shape}")
+        object.__setattr__(self, "value", float(value))
+
+    @property
+    def constant(self) -> bool:  # type: ignore[override]
+        return is_trusted(self.values_of)
 
     @property
     def largest(self) -> float:  # type: ignore[override]
-        return self.value
+        return self.value if self.constant else 1.0
 
+    @trusted
     def values_of(self, X: Floats | None, first_round: int, n: int) -> ArrayLike:
         return np.full(n, self.value)
 
@@ -76,10 +90,18 @@ class PerRound(Cost):
 
     values: Floats
 
+    def __post_init__(self) -> None:
+        values = _checked(self.values)
+        if values.ndim != 1 or len(values) == 0:
+            raise InputError(f"cost: expected a number or one value a round, got shape {values.shape}")
+        values.flags.writeable = False
+        object.__setattr__(self, "values", values)
+
     @property
     def largest(self) -> float:  # type: ignore[override]
-        return float(self.values.max())
+        return float(self.values.max()) if is_trusted(self.values_of) else 1.0
 
+    @trusted
     def values_of(self, X: Floats | None, first_round: int, n: int) -> ArrayLike:
         if first_round + n - 1 > len(self.values):
             raise InputError(f"cost: expected a value for round {first_round + n - 1}, got {len(self.values)} values")
@@ -104,10 +126,5 @@ def get(cost: CostLike) -> Cost:
         return cost
     if callable(cost):
         return OfInput(cost)
-    values: Any = _checked(cost)
-    if values.ndim == 0:
-        return Constant(float(values))
-    if values.ndim == 1 and len(values) > 0:
-        values.flags.writeable = False
-        return PerRound(values)
-    raise InputError(f"cost: expected a number or one value a round, got shape {values.shape}")
+    values = _checked(cost)
+    return Constant(float(values)) if values.ndim == 0 else PerRound(values)

@@ -23,3 +23,16 @@ class DecisionError(AbstainError):
 
 class FileError(AbstainError):
     """A file that is damaged, of another kind, or of a newer version."""
+
+
+MOST_SHOWN = 200
+"""Characters of a value in a sentence."""
+
+
+def shown(value: object) -> str:
+    """A value as a sentence shows it: its representation, cut where it becomes too long to be read."""
+    try:
+        text = repr(value)
+    except Exception:  # an integer with too many digits, a list nested too deeply, a class that cannot show itself
+        return f"a {type(value).__name__} that cannot be shown"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."

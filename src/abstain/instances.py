@@ -4,17 +4,19 @@ best expert changes (section 3).
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import losses
-from .errors import InputError
+from .errors import InputError, shown
 from .experts import ExpertSet, from_columns
-from .tables import as_count
+from .tables import MOST, as_count, as_number, as_seed, as_table
+from .typing import Floats
 
-Floats: TypeAlias = NDArray[np.float64]
+
+def _as_share(value: Any, name: str) -> float:
+    return as_number(value, name, "a number in [0, 1]", lambda share: 0.0 <= share <= 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +35,8 @@ class Instance:
 
     def draw(self, n: int, seed: int | np.random.SeedSequence | None = None) -> tuple[Floats, Floats]:
         """Independent rounds: X (n, d) for the experts, y (n,)."""
-        rows = np.random.default_rng(seed).choice(len(self.values), n, p=self.probabilities)
+        n = as_count(n, "n", least=0, most=MOST)
+        rows = np.random.default_rng(as_seed(seed)).choice(len(self.values), n, p=self.probabilities)
         return np.ascontiguousarray(self.values[rows, :-1]), self.values[rows, -1]
 
 
@@ -49,9 +52,7 @@ def bias_problem(left: float = 0.52, cost: float = 0.9, blue_left: float = 0.8) 
     >>> bias_problem().means
     (0.432, 0.416)
     """
-    for name, value in (("left", left), ("cost", cost), ("blue_left", blue_left)):
-        if not 0.0 <= value <= 1.0:
-            raise InputError(f"{name}: expected a number in [0, 1], got {value}")
+    left, cost, blue_left = _as_share(left, "left"), _as_share(cost, "cost"), _as_share(blue_left, "blue_left")
     values = np.array([[1, -1, 1, 1, 1], [1, 1, 1, 1, 1], [1, 1, -1, 1, 1]], np.float64)
     probabilities = np.array([left * blue_left, left * (1.0 - blue_left), 1.0 - left])
     experts = from_columns(2, 2, "aligned", rule_subset=np.array([[True, False], [True, True]]))
@@ -71,8 +72,8 @@ def proposition_1(p: float = 0.99, cost: float = 0.9) -> Instance:
     >>> proposition_1().means[0] < proposition_1().means[1]
     True
     """
-    if not 0.5 < p < 1.0 or not 0.0 < cost < 1.0:
-        raise InputError(f"expected p in (1/2, 1) and cost in (0, 1), got {p} and {cost}")
+    p = as_number(p, "p", "a number in (1/2, 1)", lambda share: 0.5 < share < 1.0)
+    cost = as_number(cost, "cost", "a number in (0, 1)", lambda share: 0.0 < share < 1.0)
     alpha, beta = cost * (1.0 - p) / (2.0 * p), cost * (1.0 - p) / 4.0
     values = np.array([[1.0 - cost + beta, 1.0 - cost + alpha, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, -1.0, 1.0]])
     experts = from_columns(2, 2, "aligned", rule_subset=np.array([[True, True], [False, True]]))
@@ -91,7 +92,7 @@ class Stream:
 
     def draw(self, n: int, seed: int | np.random.SeedSequence | None = None) -> tuple[Floats, Floats]:
         """Rounds: X (n, d) for the experts, y (n,)."""
-        rng = np.random.default_rng(seed)
+        n, rng = as_count(n, "n", least=0, most=MOST), np.random.default_rng(as_seed(seed))
         y = rng.choice([-1.0, 1.0], n)
         errs, abstains = self._rates(np.arange(n) / n)
         scores = np.where(rng.random(errs.shape) < errs, -y[:, np.newaxis], y[:, np.newaxis])
@@ -115,7 +116,7 @@ def switching(cost: float = 0.2) -> Stream:
         late = (time >= 0.5)[:, np.newaxis]
         return np.where(late, _ERRS[::-1], _ERRS), np.where(late, _ABSTAINS[::-1], _ABSTAINS)
 
-    return Stream(from_columns(10, 5), cost, losses.ZeroOne(), rates)
+    return Stream(from_columns(10, 5), _as_share(cost, "cost"), losses.ZeroOne(), rates)
 
 
 def rotating(cost: float = 0.2) -> Stream:
@@ -129,7 +130,7 @@ def rotating(cost: float = 0.2) -> Stream:
         phase = (20.0 * time).astype(np.int64)[:, np.newaxis]
         return _ERRS[(np.arange(10) + phase) % 10], _ABSTAINS[(np.arange(5) + phase) % 5]
 
-    return Stream(from_columns(10, 5), cost, losses.ZeroOne(), rates)
+    return Stream(from_columns(10, 5), _as_share(cost, "cost"), losses.ZeroOne(), rates)
 
 
 @dataclass(frozen=True)
@@ -141,18 +142,24 @@ class Lipschitz:
 
     def lean(self, X: Floats) -> Floats:
         """The difference of the probabilities of +1 and -1 (n,)."""
+        table = as_table(X, self.dim)
+        if np.abs(table).max() > 1.0:
+            raise InputError(f"X: expected inputs in [-1, 1], got {shown(X)}")
+        return self._lean(table)
+
+    def _lean(self, X: Floats) -> Floats:
         return np.asarray(np.sin(3.0 * X).mean(axis=1))
 
     def expected(self, X: Floats) -> Floats:
         """The expected loss of predicting +1, predicting -1 and abstaining on each input (3, n)."""
         lean = self.lean(X)
-        return np.stack([(1.0 - lean) / 2.0, (1.0 + lean) / 2.0, np.full(len(X), self.cost)])
+        return np.stack([(1.0 - lean) / 2.0, (1.0 + lean) / 2.0, np.full(len(lean), self.cost)])
 
     def draw(self, n: int, seed: int | np.random.SeedSequence | None = None) -> tuple[Floats, Floats]:
         """Independent rounds: X (n, d) uniform, y (n,)."""
-        rng = np.random.default_rng(seed)
+        n, rng = as_count(n, "n", least=0, most=MOST // self.dim), np.random.default_rng(as_seed(seed))
         X = rng.uniform(-1.0, 1.0, (n, self.dim))
-        return X, np.where(rng.random(n) < (1.0 + self.lean(X)) / 2.0, 1.0, -1.0)
+        return X, np.where(rng.random(n) < (1.0 + self._lean(X)) / 2.0, 1.0, -1.0)
 
 
 def lipschitz(dim: int, cost: float = 0.3) -> Lipschitz:
@@ -163,6 +170,4 @@ def lipschitz(dim: int, cost: float = 0.3) -> Lipschitz:
     >>> problem.expected(X).shape
     (3, 4)
     """
-    if not 0.0 <= cost <= 1.0:
-        raise InputError(f"cost: expected a number in [0, 1], got {cost}")
-    return Lipschitz(as_count(dim, "dim"), float(cost))
+    return Lipschitz(as_count(dim, "dim", most=MOST), _as_share(cost, "cost"))

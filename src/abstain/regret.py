@@ -4,19 +4,19 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from . import costs, losses
 from .engine.blocks import blocks
-from .errors import InputError
+from .errors import InputError, shown
 from .experts import ExpertSet
 from .kernels import passes
 from .simulate import as_labels
 from .surrogate import surrogate as surrogate_loss
-from .tables import as_table
+from .tables import as_flag, as_floats, as_table
 from .trace import Best
+from .typing import Array, Floats
 
-Floats: TypeAlias = NDArray[np.float64]
 Pair: TypeAlias = tuple[float | Callable[[Floats], ArrayLike], float | Callable[[Floats], ArrayLike]]
 
 
@@ -35,6 +35,7 @@ def best_in_hindsight(
     if not isinstance(experts, ExpertSet):
         raise InputError(f"experts: expected an ExpertSet, got {type(experts).__name__}")
     table = as_table(X, experts.n_features)
+    experts.check_inputs(table)
     judge, price = losses.get(loss), costs.get(cost)
     labels = as_labels(y, len(table), judge)
     paid = np.ascontiguousarray(price.of(table, 1, len(table)))
@@ -45,9 +46,7 @@ def best_in_hindsight(
     return Best(expert, losses_of(expert, experts, table, labels, judge, paid), total)
 
 
-def sums_of_all(
-    experts: ExpertSet, X: Floats, y: NDArray[Any], loss: losses.Loss, paid: Floats
-) -> tuple[Floats, Floats]:
+def sums_of_all(experts: ExpertSet, X: Floats, y: Array, loss: losses.Loss, paid: Floats) -> tuple[Floats, Floats]:
     """What each expert loses where it predicts, and pays where it abstains, in all rounds (K,); all is checked."""
     rule, predictor = experts.rule_of, experts.predictor_of
     product = experts.n_experts == experts.n_rules * experts.n_predictors  # then sums over tables are faster
@@ -64,7 +63,7 @@ def sums_of_all(
     return table[rule, predictor] if product else single, silent[rule]
 
 
-def losses_of(expert: int, experts: ExpertSet, X: Floats, y: NDArray[Any], loss: losses.Loss, paid: Floats) -> Floats:
+def losses_of(expert: int, experts: ExpertSet, X: Floats, y: Array, loss: losses.Loss, paid: Floats) -> Floats:
     """The loss L of one expert in each round; all is checked."""
     rule, predictor = experts.rule_of[expert], experts.predictor_of[expert]
     own = np.empty(len(X))
@@ -99,11 +98,12 @@ def best_pair(
     table = as_table(X, None)
     labels = as_labels(y, len(table), losses.get("zero_one"))
     paid = costs.get(cost).of(table, 1, len(table))
+    surrogate = as_flag(surrogate, "surrogate")
     if surrogate and gamma is None:
         raise InputError("gamma: the surrogate loss needs a number in (0, 1), got None")
     judge = losses.get("zero_one") if gamma is None else losses.ramp(gamma)
     if not isinstance(pairs, Sequence):
-        raise InputError(f"pairs: expected a list of (h, r), got {pairs!r}")
+        raise InputError(f"pairs: expected a list of (h, r), got {shown(pairs)}")
     own = []
     constants: tuple[Pair, ...] = ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0))
     for k, pair in enumerate((*constants, *pairs)):
@@ -119,10 +119,12 @@ def best_pair(
 
 def _values(pair: Pair, X: Floats, k: int) -> tuple[Floats, Floats]:
     """The values of a pair on all inputs."""
+    if not isinstance(pair, Sequence) or len(pair) != 2:
+        raise InputError(f"pairs: expected (h, r), each a number or a function, got {shown(pair)}")
+    values = [as_floats(part(X) if callable(part) else part, "pairs") for part in pair]
     try:
-        h, r = (np.asarray(part(X) if callable(part) else part, np.float64) for part in pair)
-        h, r = np.broadcast_to(h, (len(X),)), np.broadcast_to(r, (len(X),))
-    except (TypeError, ValueError) as error:
+        h, r = (np.broadcast_to(part, (len(X),)) for part in values)
+    except ValueError as error:
         raise InputError(f"pairs: expected (h, r), each a number or a function to {len(X)} values ({error})") from None
     if not ((np.abs(h) <= 1.0) & (np.abs(r) <= 1.0)).all():
         raise InputError(f"pairs: expected values in [-1, 1], got others from pair {k}")

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from .engine import Learner
 from .engine.loop import Played
-from .errors import InputError
+from .errors import InputError, shown
 from .losses import Loss
 from .tables import as_count, as_table, plain
 from .trace import Trace
@@ -17,10 +17,13 @@ from .typing import Array, Ints
 
 def as_labels(y: ArrayLike, n: int, loss: Loss) -> Array:
     """Labels the loss can judge, one a round."""
-    array = plain(y, "y")
-    if array.ndim == 0 or len(array) != n:
-        raise InputError(f"y: expected {n} labels, one for each row of X, got shape {array.shape}")
-    return loss.labels(array)
+    try:
+        count = len(y)  # type: ignore[arg-type]
+    except TypeError:
+        count = -1
+    if count != n:
+        raise InputError(f"y: expected {n} labels, one for each row of X, got {shown(y) if count < 0 else count}")
+    return loss.labels(y)
 
 
 def _as_checkpoints(checkpoints: ArrayLike | None, n: int) -> Ints:

@@ -2,16 +2,27 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .errors import InputError
+from .errors import InputError, shown
+from .graphs.base import as_edges
 from .learners.balls import radius
-from .tables import is_number, plain
+from .tables import as_flag, as_floats, as_number, is_number
+from .typing import Bools, Floats
 
 MOST_EXACT = 16
 """The largest number of experts for which the exact searches are meant: their time grows exponentially."""
+
+_LEAST, _LARGEST = 1e-100, 1e100
+"""Numbers beyond any use, and so far from overflow that every bound is finite."""
+
+
+def _as_size(value: Any, name: str) -> float:
+    """A number of rounds, experts or features."""
+    return as_number(value, name, f"a number from 1 to {_LARGEST:g}", lambda size: 1.0 <= size <= _LARGEST)
 
 
 def exp3_abs_bound(T: int, K: int, cost: float, eta: float | str | None = None) -> float:
@@ -24,55 +35,53 @@ def exp3_abs_bound(T: int, K: int, cost: float, eta: float | str | None = None) 
     >>> round(exp3_abs_bound(10_000, 2000, 0.2), 1)
     397.6
     """
-    if not 1 <= T < math.inf or not 1 <= K < math.inf or not 0.0 <= cost <= 1.0:
-        raise InputError(f"expected T >= 1, K >= 1 and cost in [0, 1], got {T}, {K} and {cost}")
-    spread = (cost**2 + 1.0) * T
-    if eta is None or eta == "tuned":
-        return math.sqrt(2.0 * spread * math.log(K))
-    if eta == "anytime":
-        return 2.0 * math.sqrt(spread * math.log(K))
-    if eta == "adaptive":
+    rounds, log_experts = _as_size(T, "T"), math.log(_as_size(K, "K"))
+    cost = as_number(cost, "cost", "a number in [0, 1]", lambda c: 0.0 <= c <= 1.0)
+    spread = (cost**2 + 1.0) * rounds
+    if is_number(eta) and _LEAST <= eta <= _LARGEST:
+        return log_experts / float(eta) + float(eta) * spread / 2.0
+    word = eta if isinstance(eta, str) else "tuned" if eta is None else ""
+    if word == "tuned":
+        return math.sqrt(2.0 * spread * log_experts)
+    if word == "anytime":
+        return 2.0 * math.sqrt(spread * log_experts)
+    if word == "adaptive":
         rounded, summed = 2.0**0.125, (1.0 + math.sqrt(2.0)) / 2.0
         doublings = (1.0 + cost) * math.log2(1.0 + spread)
-        of_squares = math.sqrt((1.0 + spread) * math.log(K))
-        return float((rounded + summed) * of_squares + rounded * math.log(K) + doublings)
-    if is_number(eta) and 0.0 < float(eta) < math.inf:
-        return math.log(K) / float(eta) + float(eta) * spread / 2.0
-    raise InputError(f"eta: expected 'tuned', 'anytime', 'adaptive' or a positive number, got {eta!r}")
+        of_squares = math.sqrt((1.0 + spread) * log_experts)
+        return float((rounded + summed) * of_squares + rounded * log_experts + doublings)
+    expected = f"'tuned', 'anytime', 'adaptive' or a positive number ({_LEAST:g} to {_LARGEST:g})"
+    raise InputError(f"eta: expected {expected}, got {shown(eta)}")
 
 
 def cont_exp3_abs_epsilon(T: int, d: int, gamma: float = 1.0) -> float:
     """The radius of theorem 2, ``T^(-1/(2+d)) gamma^(2/(2+d))``, its hidden constant taken as 1."""
-    _check_cover(T, d, gamma)
-    return radius(T, d, gamma)
+    return radius(*_as_cover(T, d, gamma))
 
 
 def cont_exp3_abs_rate(T: int, d: int, gamma: float = 1.0) -> float:
     """The rate of theorem 2, ``T^((d+1)/(d+2)) gamma^(-d/(d+2))``, without constants, logarithms and M*_T(gamma)."""
-    _check_cover(T, d, gamma)
-    return float(T ** ((d + 1) / (d + 2)) * gamma ** (-d / (d + 2)))
+    rounds, dim, width = _as_cover(T, d, gamma)
+    return float(rounds ** ((dim + 1) / (dim + 2)) * width ** (-dim / (dim + 2)))
 
 
-def _check_cover(T: int, d: int, gamma: float) -> None:
-    if not 1 <= T < math.inf or not 1 <= d < math.inf or not 0.0 < gamma <= 1.0:
-        raise InputError(f"expected T >= 1, d >= 1 and gamma in (0, 1], got {T}, {d} and {gamma}")
+def _as_cover(T: int, d: int, gamma: float) -> tuple[Any, Any, float]:
+    width = as_number(gamma, "gamma", f"a number in (0, 1], at least {_LEAST:g}", lambda g: _LEAST <= g <= 1.0)
+    return _as_size(T, "T"), _as_size(d, "d"), width
 
 
 def close_calls(margins: ArrayLike, gamma: float) -> int:
     """M*_T(gamma) of theorem 2: in how many rounds ``|r*(x_t)| <= gamma``, given the margins r*(x_t) (T,)."""
-    if not gamma >= 0.0:
-        raise InputError(f"gamma: expected a number that is not negative, got {gamma!r}")
-    return int((np.abs(plain(margins)) <= gamma).sum())
+    width = as_number(gamma, "gamma", "a number that is not negative", lambda g: g >= 0.0)
+    values = as_floats(margins, "margins")
+    if values.ndim != 1 or np.isnan(values).any():
+        raise InputError(f"margins: expected one number a round, got {shown(margins)}")
+    return int((np.abs(values) <= width).sum())
 
 
-def _as_graph(matrix: ArrayLike) -> NDArray[np.bool_]:
+def _as_graph(matrix: ArrayLike) -> Bools:
     """A graph in which everybody updates themselves."""
-    values = plain(matrix, "matrix")
-    if values.ndim != 2 or values.shape[0] != values.shape[1] or len(values) == 0:
-        raise InputError(f"matrix: expected shape (K, K), got {values.shape}")
-    if values.dtype.kind not in "biuf" or not np.isin(values, (0, 1)).all():
-        raise InputError("matrix: expected 0 and 1, or False and True, got others")
-    edges = values.astype(np.bool_)
+    edges = as_edges(matrix)
     if not edges.diagonal().all():
         raise InputError("matrix: expected every expert to update itself, got 0 on the diagonal")
     return edges
@@ -89,6 +98,7 @@ def admissible_covering(matrix: ArrayLike, *, exact: bool = False) -> list[list[
     edges = _as_graph(matrix)
     mutual = edges & edges.T
     n = len(edges)
+    exact = as_flag(exact, "exact")
     if exact and n > MOST_EXACT:
         raise InputError(f"exact: expected at most {MOST_EXACT} experts, got {n}")
     greedy: list[list[int]] = []
@@ -101,7 +111,7 @@ def admissible_covering(matrix: ArrayLike, *, exact: bool = False) -> list[list[
     return _fewest(mutual, greedy) if exact else greedy
 
 
-def _fewest(mutual: NDArray[np.bool_], best: list[list[int]]) -> list[list[int]]:
+def _fewest(mutual: Bools, best: list[list[int]]) -> list[list[int]]:
     """The covering with the fewest sets, by putting each expert into every set that it fits, or a new one."""
     n, current = len(mutual), list[list[int]]()
 
@@ -127,17 +137,33 @@ def _fewest(mutual: NDArray[np.bool_], best: list[list[int]]) -> list[list[int]]
 
 def shared_covering(matrices: Iterable[ArrayLike], *, exact: bool = False) -> list[list[int]]:
     """An admissible covering of all these graphs at once: of the edges that they share."""
+    if not isinstance(matrices, Iterable):
+        raise InputError(f"matrices: expected graphs, got {shown(matrices)}")
     graphs = [_as_graph(matrix) for matrix in matrices]
-    if not graphs:
-        raise InputError("matrices: expected at least one graph, got none")
+    if len({len(graph) for graph in graphs}) != 1:
+        sizes = [len(graph) for graph in graphs]
+        raise InputError(f"matrices: expected at least one graph, all of as many experts, got {shown(sizes)}")
     return admissible_covering(np.logical_and.reduce(graphs), exact=exact)
 
 
-def _as_gaps(deltas: ArrayLike, T: int, beta: float) -> NDArray[np.float64]:
-    gaps = np.asarray(plain(deltas), np.float64)
-    if not beta > 2.0 or not 1 <= T < math.inf or gaps.ndim != 1 or not ((gaps >= 0.0) & (gaps <= 1.0)).all():
-        raise InputError(f"expected beta > 2, T >= 1 and gaps in [0, 1], got {beta}, {T} and {deltas!r}")
-    return gaps
+def _as_stochastic(deltas: ArrayLike, T: int, beta: float) -> tuple[Floats, float, float]:
+    """The gaps, log T and beta of a bound for the stochastic game."""
+    gaps = as_floats(deltas, "deltas")
+    if gaps.ndim != 1 or len(gaps) == 0 or not ((gaps == 0.0) | ((gaps >= _LEAST) & (gaps <= 1.0))).all():
+        raise InputError(f"deltas: expected gaps, each 0 or a number from {_LEAST:g} to 1, got {shown(deltas)}")
+    width = as_number(beta, "beta", f"a number above 2, at most {_LARGEST:g}", lambda b: 2.0 < b <= _LARGEST)
+    return gaps, math.log(_as_size(T, "T")), width
+
+
+def _as_covering(covering: Sequence[Sequence[int]], n: int) -> list[list[int]]:
+    """Sets of the experts 0 to n - 1 in which each occurs."""
+    given = covering if isinstance(covering, Iterable) else ()
+    groups = [list(group) if isinstance(group, Iterable) else [group] for group in given]
+    experts = [one for group in groups for one in group]
+    known = all(isinstance(one, (int, np.integer)) and 0 <= one < n for one in experts)
+    if not known or len(set(experts)) != n:
+        raise InputError(f"covering: expected sets that cover the experts 0 to {n - 1}, got {shown(covering)}")
+    return groups
 
 
 def ucb_nt_bound(deltas: ArrayLike, covering: Sequence[Sequence[int]], T: int, beta: float = 2.5) -> float:
@@ -149,14 +175,12 @@ def ucb_nt_bound(deltas: ArrayLike, covering: Sequence[Sequence[int]], T: int, b
     >>> round(ucb_nt_bound([0.0, 0.5, 0.5], [[0, 1, 2]], 1000))
     291
     """
-    gaps = _as_gaps(deltas, T, beta)
-    if sorted({expert for group in covering for expert in group}) != list(range(len(gaps))):
-        raise InputError(f"covering: expected to cover the experts 0 to {len(gaps) - 1}, got {covering!r}")
+    gaps, log_rounds, beta = _as_stochastic(deltas, T, beta)
     total = len(gaps) * beta / (beta - 2.0)
-    for group in covering:
-        positive = gaps[list(group)][gaps[list(group)] > 0.0]
+    for group in _as_covering(covering, len(gaps)):
+        positive = gaps[group][gaps[group] > 0.0]
         if len(positive) > 0:
-            total += positive.max() / positive.min() ** 2 * 8.0 * beta * math.log(T)
+            total += positive.max() / positive.min() ** 2 * 8.0 * beta * log_rounds
     return float(total)
 
 
@@ -170,7 +194,7 @@ def independence_number(matrix: ArrayLike) -> int:
     return round(_heaviest(edges | edges.T, [1.0] * len(edges), list(range(len(edges)))))
 
 
-def _heaviest(linked: NDArray[np.bool_], weights: Sequence[float], among: list[int]) -> float:
+def _heaviest(linked: Bools, weights: Sequence[float], among: list[int]) -> float:
     """The largest total weight of experts among these no two of which are linked: with the first, or without."""
     if len(linked) > MOST_EXACT:
         raise InputError(f"matrix: expected at most {MOST_EXACT} experts, got {len(linked)}")
@@ -192,12 +216,13 @@ def independence_bound(deltas: ArrayLike, matrix: ArrayLike, T: int, beta: float
     >>> round(independence_bound([0.0, 0.5, 0.5], np.ones((3, 3)), 1000))
     569
     """
-    gaps, edges = _as_gaps(deltas, T, beta), _as_graph(matrix)
+    gaps, log_rounds, beta = _as_stochastic(deltas, T, beta)
+    edges = _as_graph(matrix)
     if len(gaps) != len(edges):
         raise InputError(f"matrix: expected {len(gaps)} experts, as many as gaps, got {len(edges)}")
     positive = gaps > 0.0
     costs = np.zeros(len(gaps))
-    costs[positive] = 16.0 * beta * math.log(T) / gaps[positive] + 2.0 * gaps[positive]
+    costs[positive] = 16.0 * beta * log_rounds / gaps[positive] + 2.0 * gaps[positive]
     part, power = np.frexp(gaps)  # gap = part * 2^power, part in [1/2, 1)
     layer = np.where(part == 0.5, 1 - power, -power)
     total = len(gaps) * beta / (beta - 2.0)

@@ -128,11 +128,37 @@ def test_close_calls():
         lambda: theory.admissible_covering(np.full((2, 2), np.nan)),
         lambda: theory.close_calls([0.1], -3),
         lambda: theory.cont_exp3_abs_rate(math.nan, 1, 0.5),
+        lambda: theory.exp3_abs_bound(10**400, 3, 0.2),
+        lambda: theory.exp3_abs_bound(10, 10**400, 0.2),
+        lambda: theory.exp3_abs_bound(10, 3, 0.2, 5e-324),
+        lambda: theory.cont_exp3_abs_rate(10, 1, 5e-324),
+        lambda: theory.ucb_nt_bound([0, 5e-324], [[0], [1]], 10),
+        lambda: theory.ucb_nt_bound([0, 0.5], [["0"], [1]], 10),
+        lambda: theory.ucb_nt_bound([0, 0.5], [[0], [1], [2]], 10),
+        lambda: theory.ucb_nt_bound([], [], 10),
+        lambda: theory.shared_covering([np.eye(2), np.eye(3)]),
+        lambda: theory.shared_covering([]),
+        lambda: theory.admissible_covering(np.eye(17), exact=True),
+        lambda: theory.independence_number(np.eye(17)),
     ],
 )
 def test_wrong_arguments(wrong):
     with pytest.raises(InputError, match="expected"):
         wrong()
+
+
+@given(
+    st.floats(1, 1e100), st.floats(1, 1e100), st.floats(0, 1), st.floats(1e-100, 1e100), st.floats(1e-100, 1),
+    st.floats(2, 1e100, exclude_min=True),
+)  # fmt: skip
+def test_bounds_are_finite(T, K, cost, eta, small, beta):
+    """For all arguments that are accepted."""
+    for rate in (eta, "tuned", "anytime", "adaptive"):
+        assert 0.0 <= theory.exp3_abs_bound(T, K, cost, rate) < math.inf
+    assert 0.0 < theory.cont_exp3_abs_rate(T, K, small) < math.inf
+    assert 0.0 < theory.cont_exp3_abs_epsilon(T, K, small) <= 1.0
+    assert 0.0 < theory.ucb_nt_bound([0.0, small, 1.0], [[0, 1, 2]], T, beta) < math.inf
+    assert 0.0 < theory.independence_bound([0.0, small, 1.0], np.eye(3), T, beta) < math.inf
 
 
 def test_layers_at_powers_of_two():

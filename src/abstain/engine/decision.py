@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError
+from ..tables import plain
 from ..typing import Array, Bools
 
 FORMAT = 2
@@ -87,7 +88,7 @@ class Decision:
             _check_types(content)
             for name in ("abstains", "carry"):
                 content[name] = frozen(_array(content[name], name))
-            content["predictions"] = frozen(np.array(content["predictions"]))
+            content["predictions"] = frozen(plain(content["predictions"]).copy())
             return cls(**content)
         except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise FileError(f"decision: expected JSON written by to_json, got something else ({error})") from None

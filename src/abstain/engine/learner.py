@@ -130,7 +130,7 @@ class Learner(ABC):
     @cost.setter
     def cost(self, cost: costs.CostLike) -> None:
         fresh = costs.get(cost)
-        if not isinstance(fresh, costs.Constant) or not isinstance(self._cost, costs.Constant):
+        if type(fresh) is not costs.Constant or type(self._cost) is not costs.Constant:
             raise InputError(
                 f"cost: a number can be set to another number, got {fresh!r} for {self._cost!r}; costs that vary are "
                 "given when the learner is made"
@@ -158,7 +158,7 @@ class Learner(ABC):
             round=t,
             expert=choice.expert,
             abstained=abstained,
-            prediction=None if abstained else advice.predictions[0, experts.predictor_of[choice.expert]].item(),
+            prediction=None if abstained else _item(advice.predictions[0, experts.predictor_of[choice.expert]]),
             probability=choice.probability,
             cost=cost,
             predictions=frozen(advice.predictions[0].copy()),
@@ -338,6 +338,11 @@ class Learner(ABC):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, in one piece; `abstain.load` reads it."""
         files.write(path, *self.contents())
+
+
+def _item(value: Any) -> Any:
+    """A number or string of Python."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _begin_lives() -> None:

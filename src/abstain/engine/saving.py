@@ -28,9 +28,9 @@ def contents(learner: "Learner") -> tuple[dict[str, Any], dict[str, Array]]:
         return None if callable(value) else value
 
     cost: Any = None
-    if isinstance(learner.cost, costs.Constant):
+    if type(learner.cost) is costs.Constant:
         cost = learner.cost.value
-    elif isinstance(learner.cost, costs.PerRound):
+    elif type(learner.cost) is costs.PerRound:
         arrays["cost.values"] = learner.cost.values
         cost = "per round"
     seed, experts = learner.seed, learner.experts

@@ -3,28 +3,30 @@
 No array here has as many columns as there are experts: advice is predictions (n, P) and abstentions (n, A).
 """
 
+from collections.abc import Mapping
 from typing import Any
 
+from ..errors import InputError, shown
+from ..registry import name_of
 from .axis_planes import AxisPlanes, axis_planes
-from .base import Advice, ExpertSet
+from .base import Advice, ExpertSet, kinds
 from .columns import Columns, from_columns
 from .constants import Constants
 from .functions import from_functions
 from .hyperplanes import Hyperplanes, hyperplanes
 from .thresholds import Thresholds, thresholds
 
-_PORTABLE: dict[str, type[Any]] = {
-    kind.kind: kind for kind in (Hyperplanes, AxisPlanes, Columns, Thresholds, Constants)
-}
+_WORDS = {kind.kind: name_of(kind) for kind in (Hyperplanes, AxisPlanes, Columns, Thresholds, Constants)}
+"""What the first files call them."""
 
 
-def from_parameters(kind: str, parameters: dict[str, Any]) -> ExpertSet:
-    """The set that `ExpertSet.parameters` described."""
-    from ..registry import name_of
-
-    k = {**_PORTABLE, **{name_of(v): v for v in _PORTABLE.values()}}
-    experts: ExpertSet = k[kind](**parameters)
-    return experts
+def from_parameters(kind: str, parameters: Mapping[str, Any]) -> ExpertSet:
+    """The set that `ExpertSet.parameters` described; ``kind`` is the name of its class, which must have been imported,
+    as module:Class.
+    """
+    if not isinstance(kind, str) or not isinstance(parameters, Mapping):
+        raise InputError(f"experts: expected a kind and its parameters, got {shown(kind)} and {shown(parameters)}")
+    return kinds.make(_WORDS.get(kind, kind), parameters)
 
 
 __all__ = [

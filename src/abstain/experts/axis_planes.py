@@ -5,8 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..tables import as_count
-from .base import Advice, Bools, ExpertSet, Floats, nested
+from ..errors import InputError
+from ..tables import MOST, as_count
+from ..trust import trusted
+from ..typing import Bools, Floats
+from .base import Advice, ExpertSet, nested
 from .thresholds import as_thresholds
 
 
@@ -15,17 +18,25 @@ class AxisPlanes(ExpertSet):
 
     kind = "axis_planes"
 
-    def __init__(self, dim: int, offsets: Floats, thresholds: Floats) -> None:
+    def __init__(self, dim: int, offsets: ArrayLike, thresholds: ArrayLike) -> None:
+        dim = as_count(dim, "dim", most=MOST)
+        offsets, thresholds = as_thresholds(offsets, "offsets"), as_thresholds(thresholds)
         n_planes, n_rules = dim * len(offsets), dim * len(offsets) * len(thresholds)
+        if n_rules > MOST:
+            raise InputError(f"expected at most {MOST} rules, got {n_planes} planes with {len(thresholds)} each")
         rule = np.arange(n_rules)
         super().__init__(n_planes, n_rules, dim, np.column_stack([rule // len(thresholds), rule]))
         self.offsets, self.thresholds = offsets, thresholds
         self._feature = np.repeat(np.arange(dim), len(offsets))
         self._offset = np.tile(offsets, dim)
+        # No difference to an offset is above the largest float.
+        self.largest_input = float(np.finfo(np.float64).max - np.abs(offsets).max())
         # The ends, rounded once: intervals that lie in each other by them do so for every input.
-        self._low = (self._offset[:, np.newaxis] - thresholds).ravel()
-        self._high = (self._offset[:, np.newaxis] + thresholds).ravel()
+        with np.errstate(over="ignore"):
+            self._low = (self._offset[:, np.newaxis] - thresholds).ravel()
+            self._high = (self._offset[:, np.newaxis] + thresholds).ravel()
 
+    @trusted
     def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
         coordinate = X[:, self._feature]
         along = np.repeat(coordinate, len(self.thresholds), axis=1)
@@ -47,6 +58,6 @@ def axis_planes(dim: int, n_predictors: int = 100, thresholds: ArrayLike | None 
     >>> axis_planes(dim=4)
     <axis_planes: 2000 experts, 100 predictors, 2000 rules>
     """
-    dim = as_count(dim, "dim")
-    offsets = np.linspace(-1.0, 1.0, as_count(n_predictors, "n_predictors", least=dim) // dim + 2)[1:-1]
-    return AxisPlanes(dim, offsets, as_thresholds(np.linspace(0.0, 0.25, 20) if thresholds is None else thresholds))
+    dim = as_count(dim, "dim", most=MOST)
+    offsets = np.linspace(-1.0, 1.0, as_count(n_predictors, "n_predictors", dim, MOST) // dim + 2)[1:-1]
+    return AxisPlanes(dim, offsets, np.linspace(0.0, 0.25, 20) if thresholds is None else thresholds)

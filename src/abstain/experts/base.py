@@ -4,28 +4,33 @@ import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..errors import InputError
-from ..tables import as_count, as_table, plain
+from ..errors import InputError, shown
+from ..registry import Registry
+from ..tables import MOST, as_count, as_table, plain
+from ..trust import is_trusted, trusted
+from ..typing import Array, Bools, Floats, Ints
+from .overflow import check_size
 
-Ints: TypeAlias = NDArray[np.int64]
-Bools: TypeAlias = NDArray[np.bool_]
-Floats: TypeAlias = NDArray[np.float64]
+_MOST_RELATED = 2**16
+"""The relation between so many rules takes 4 GiB."""
 
 
 @dataclass(frozen=True, eq=False)
 class Advice:
     """What the experts say on n inputs: predictions (n, P) and whether each rule abstains (n, A)."""
 
-    predictions: NDArray[Any]
+    predictions: Array
     abstains: Bools
 
     def __post_init__(self) -> None:
-        predictions, abstains = plain(self.predictions), plain(self.abstains)
+        predictions, abstains = plain(self.predictions, "predictions"), plain(self.abstains, "abstentions")
+        if predictions.dtype.kind == "O" and _all_strings(predictions):
+            predictions = plain(predictions.tolist())
         if predictions.ndim != 2 or abstains.ndim != 2 or len(predictions) != len(abstains):
             raise InputError(
                 "advice: expected predictions (n, P) and abstentions (n, A), "
@@ -40,6 +45,10 @@ class Advice:
         return len(self.predictions)
 
 
+def _all_strings(array: Array) -> bool:
+    return all(isinstance(one, str) for one in array.flat)
+
+
 def check_advice(advice: Advice, n: int, n_predictors: int, n_rules: int) -> None:
     """Raise an error unless the advice is of these sizes and its predictions are finite numbers or strings."""
     if advice.predictions.shape != (n, n_predictors) or advice.abstains.shape != (n, n_rules):
@@ -48,14 +57,19 @@ def check_advice(advice: Advice, n: int, n_predictors: int, n_rules: int) -> Non
             f"got {advice.predictions.shape} and {advice.abstains.shape}"
         )
     kind = advice.predictions.dtype.kind
-    if kind not in "fiubU" or (kind == "f" and not np.isfinite(advice.predictions).all()):
-        raise InputError("advice: expected finite numbers or strings as predictions, got something else")
+    wrong = kind not in "fiubU" and not (kind == "O" and _all_strings(advice.predictions))
+    if wrong or (kind == "f" and not np.isfinite(advice.predictions).all()):
+        raise InputError(f"advice: expected finite numbers or strings as predictions, got {shown(advice.predictions)}")
 
 
 def pair_arrays(pairs: "str | ArrayLike", n_predictors: int, n_rules: int) -> tuple[Ints, Ints]:
     """The (predictor, rule) of each expert: all pairs, predictor-major; one rule a predictor; or as given."""
     if isinstance(pairs, str):
         if pairs == "product":
+            if n_predictors * n_rules > MOST:
+                raise InputError(
+                    f"expected at most {MOST} experts, got {n_predictors} predictors times {n_rules} rules"
+                )
             return np.repeat(np.arange(n_predictors), n_rules), np.tile(np.arange(n_rules), n_predictors)
         if pairs == "aligned":
             if n_predictors != n_rules:
@@ -63,7 +77,7 @@ def pair_arrays(pairs: "str | ArrayLike", n_predictors: int, n_rules: int) -> tu
                     f"pairs: 'aligned' needs as many rules as predictors, got {n_rules} and {n_predictors}"
                 )
             return np.arange(n_predictors), np.arange(n_rules)
-        raise InputError(f"pairs: expected 'product', 'aligned' or an array of pairs, got {pairs!r}")
+        raise InputError(f"pairs: expected 'product', 'aligned' or an array of pairs, got {shown(pairs)}")
     array = plain(pairs, "pairs")
     if array.ndim != 2 or array.shape[0] == 0 or array.shape[1] != 2 or array.dtype.kind not in "iu":
         raise InputError(f"pairs: expected integers of shape (K, 2), K > 0, got {array.dtype} of shape {array.shape}")
@@ -89,18 +103,29 @@ def as_subset(rule_subset: ArrayLike | None, n_rules: int) -> Bools | None:
 class ExpertSet(ABC):
     """Pairs of a predictor and a rule. Expert ``p * n_rules + a`` is the pair (p, a) where all pairs are experts.
 
-    A subclass defines `_advise`; what it says of a row must not depend on the other rows, to the last bit.
+    To write your own, define `_advise`, which is checked, and `parameters`. What it says of a row must not depend on
+    the other rows, to the last bit.
     """
 
     kind: ClassVar[str]
+    """The name in its representation and fingerprint: the class's, unless it is defined."""
     portable: ClassVar[bool] = True
     """Whether `parameters` are enough to make the set again."""
+    largest_input: float = np.inf
+    """Inputs beyond this, or below its negative, are refused: scores could overflow."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "kind" not in vars(cls):
+            cls.kind = cls.__name__
+        kinds.add(cls)
 
     def __init__(
         self, n_predictors: int, n_rules: int, n_features: int | None, pairs: "str | ArrayLike" = "product"
     ) -> None:
-        self.n_predictors, self.n_rules = as_count(n_predictors, "n_predictors"), as_count(n_rules, "n_rules")
-        self.n_features = n_features
+        self.n_predictors = as_count(n_predictors, "n_predictors", most=MOST)
+        self.n_rules = as_count(n_rules, "n_rules", most=MOST)
+        self.n_features = None if n_features is None else as_count(n_features, "n_features")
         self.predictor_of, self.rule_of = pair_arrays(pairs, self.n_predictors, self.n_rules)
         self.predictor_of.flags.writeable = self.rule_of.flags.writeable = False
 
@@ -118,8 +143,11 @@ class ExpertSet(ABC):
     def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
         """The advice for a checked table; ``out`` (at least n, P) may be used for the predictions."""
 
-    def check_inputs(self, X: Floats) -> None:  # noqa: B027 (most have nothing to check)
+    @trusted
+    def check_inputs(self, X: Floats) -> None:
         """Raise an error if these are finite numbers, but not such as the experts are for."""
+        if self.largest_input < np.inf:
+            check_size(X, self.largest_input)
 
     def advise(self, X: ArrayLike) -> Advice:
         """What all predictors and rules say on a table of finite numbers (n, n_features)."""
@@ -128,11 +156,13 @@ class ExpertSet(ABC):
         return self.advise_block(table)
 
     def advise_block(self, X: Floats, out: Floats | None = None) -> Advice:
-        """`advise` on a table that was checked before; what the set returns is checked unless it is the library's
-        own.
+        """`advise` on a table that was checked before. What the set returns is checked, unless `_advise` and what it
+        relies on are the library's own methods.
         """
         advice = self._advise(X, out)
-        if not type(self).__module__.startswith(__package__ or "-"):
+        if not (is_trusted(self._advise) and is_trusted(self.check_inputs)):
+            if not isinstance(advice, Advice):
+                raise InputError(f"advice: expected an Advice, got {shown(advice)}")
             check_advice(advice, len(X), self.n_predictors, self.n_rules)
         return advice
 
@@ -149,7 +179,7 @@ class ExpertSet(ABC):
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """What makes the set again: arrays and plain values."""
+        """What makes the set again: the constructor's arguments, as arrays and plain values."""
 
     @property
     def fingerprint(self) -> str:
@@ -166,7 +196,13 @@ class ExpertSet(ABC):
         return f"<{self.kind}: {self.n_experts} experts, {self.n_predictors} predictors, {self.n_rules} rules>"
 
 
+kinds: Registry[ExpertSet] = Registry("experts")
+"""All sets there are, users' own among them."""
+
+
 def nested(low: Floats, high: Floats, where: Ints) -> Bools:
     """The subset relation of intervals ``[low, high]`` of the coordinate ``where``; an empty one is in every other."""
+    if len(low) > _MOST_RELATED:
+        raise InputError(f"rule_subset: expected at most {_MOST_RELATED} rules to relate, got {len(low)}")
     inside = (low[np.newaxis] <= low[:, np.newaxis]) & (high[:, np.newaxis] <= high[np.newaxis])
     return np.asarray(((where[:, np.newaxis] == where[np.newaxis]) & inside) | (low > high)[:, np.newaxis])

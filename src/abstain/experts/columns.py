@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..tables import as_count
-from .base import Advice, Bools, ExpertSet, Floats, as_subset
+from ..tables import MOST, as_count
+from ..trust import trusted
+from ..typing import Bools, Floats
+from .base import Advice, ExpertSet, as_subset
 
 
 class Columns(ExpertSet):
@@ -17,10 +19,12 @@ class Columns(ExpertSet):
     def __init__(
         self, n_predictors: int, n_rules: int, pairs: "str | ArrayLike", rule_subset: ArrayLike | None
     ) -> None:
-        n_predictors, n_rules = as_count(n_predictors, "n_predictors"), as_count(n_rules, "n_rules")
+        n_predictors = as_count(n_predictors, "n_predictors", most=MOST)
+        n_rules = as_count(n_rules, "n_rules", most=MOST)
         super().__init__(n_predictors, n_rules, n_predictors + n_rules, pairs)
         self._subset = as_subset(rule_subset, n_rules)
 
+    @trusted
     def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
         return Advice(np.ascontiguousarray(X[:, : self.n_predictors]), X[:, self.n_predictors :] <= 0.0)
 

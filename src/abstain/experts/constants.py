@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError
-from ..tables import as_count, plain
-from .base import Advice, Bools, ExpertSet, Floats
+from ..errors import InputError, shown
+from ..tables import MOST, as_count, as_floats, plain
+from ..trust import trusted
+from ..typing import Bools, Floats
+from .base import Advice, ExpertSet
 
 
 class Constants(ExpertSet):
@@ -18,16 +20,22 @@ class Constants(ExpertSet):
     def __init__(
         self, dim: int, h: ArrayLike, r: ArrayLike, pairs: "str | ArrayLike", low: ArrayLike, high: ArrayLike
     ) -> None:
-        self._h, self._r = np.array(plain(h), np.float64), np.array(plain(r), np.float64)
-        self._pairs = pairs if isinstance(pairs, str) else np.array(plain(pairs))
-        super().__init__(len(self._h), len(self._r), as_count(dim, "dim"), pairs)
+        self._h, self._r = (np.array(as_floats(values, name)) for values, name in ((h, "h"), (r, "r")))
+        for values, name in ((self._h, "h"), (self._r, "r")):
+            if values.ndim != 1 or not np.isfinite(values).all():
+                raise InputError(f"{name}: expected finite numbers (n,), got {shown(values)}")
+        self._pairs = pairs if isinstance(pairs, str) else np.array(plain(pairs, "pairs"))
+        dim = as_count(dim, "dim", most=MOST)
+        super().__init__(len(self._h), len(self._r), dim, pairs)
+        got = f"got {shown(low)} and {shown(high)}"
         try:
-            self.low, self.high = (np.broadcast_to(np.asarray(plain(end), np.float64), (dim,)) for end in (low, high))
-        except (TypeError, ValueError):
-            raise InputError(f"domain: expected two ends, numbers or {dim} each, got {low!r} and {high!r}") from None
+            self.low, self.high = (np.broadcast_to(as_floats(end, "domain"), (dim,)) for end in (low, high))
+        except ValueError:
+            raise InputError(f"domain: expected two ends, numbers or {dim} each, {got}") from None
         if not (np.isfinite(self.low) & np.isfinite(self.high) & (self.low < self.high)).all():
-            raise InputError(f"domain: expected finite ends, each low one below its high one, got {low!r}, {high!r}")
+            raise InputError(f"domain: expected finite ends, each low one below its high one, {got}")
 
+    @trusted
     def check_inputs(self, X: Floats) -> None:
         outside = (self.low > X) | (self.high < X)
         if outside.any():
@@ -35,6 +43,7 @@ class Constants(ExpertSet):
             expected = f"[{self.low[k]:g}, {self.high[k]:g}]"
             raise InputError(f"x: expected inputs in the domain, {expected} in column {k}, got {X[i, k]} in row {i}")
 
+    @trusted
     def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
         silent = np.broadcast_to(self._r <= 0.0, (len(X), self.n_rules))
         return Advice(np.tile(self._h, (len(X), 1)), silent)

@@ -4,10 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..errors import InputError
-from .base import Advice, Bools, ExpertSet, Floats, as_subset
+from ..errors import InputError, shown
+from ..tables import as_floats, plain
+from ..typing import Bools, Floats
+from .base import Advice, ExpertSet, as_subset
 
 Predictor: TypeAlias = Callable[[Floats], Any]
 Rule: TypeAlias = Callable[[Floats], float]
@@ -21,22 +23,18 @@ class Functions(ExpertSet):
 
     def __init__(self, pairs: Sequence[tuple[Predictor, Rule]], rule_subset: ArrayLike | None) -> None:
         if not isinstance(pairs, Sequence) or not pairs:
-            raise InputError(f"pairs: expected at least one (h, r), got {pairs!r}")
+            raise InputError(f"pairs: expected at least one (h, r), got {shown(pairs)}")
         for pair in pairs:
             if not (isinstance(pair, Sequence) and len(pair) == 2 and all(callable(part) for part in pair)):
-                raise InputError(f"pairs: expected pairs of functions (h, r), got {pair!r}")
+                raise InputError(f"pairs: expected pairs of functions (h, r), got {shown(pair)}")
         self._predictors, predictor_of = _distinct([h for h, _ in pairs])
         self._rules, rule_of = _distinct([r for _, r in pairs])
         super().__init__(len(self._predictors), len(self._rules), None, np.column_stack([predictor_of, rule_of]))
         self._subset = as_subset(rule_subset, self.n_rules)
 
     def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
-        predictions = np.array([[h(x) for h in self._predictors] for x in X])
-        if predictions.ndim != 2 or predictions.dtype.kind not in "iufbU":
-            raise InputError(f"predictors: expected numbers or strings, got {predictions.dtype}")
-        if predictions.dtype.kind == "f":
-            _finite(predictions, "predictors")
-        return Advice(predictions, _finite(np.array([[r(x) for r in self._rules] for x in X]), "rules") <= 0.0)
+        predictions = plain([[h(x) for h in self._predictors] for x in X], "predictors")
+        return Advice(predictions, _finite([[r(x) for r in self._rules] for x in X], "rules") <= 0.0)
 
     def _find_subset(self) -> Bools | None:
         return self._subset
@@ -52,11 +50,8 @@ def _distinct(functions: list[Any]) -> tuple[list[Any], list[int]]:
     return list(unique.values()), [place[id(function)] for function in functions]
 
 
-def _finite(values: NDArray[Any], name: str) -> Floats:
-    try:
-        numbers = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}: expected numbers, got {values.dtype}") from None
+def _finite(values: ArrayLike, name: str) -> Floats:
+    numbers = as_floats(values, name)
     if not np.isfinite(numbers).all():
         raise InputError(f"{name}: expected finite numbers, got {numbers[~np.isfinite(numbers)][0]}")
     return numbers

@@ -3,13 +3,19 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..kernels import passes
-from ..tables import as_count, as_seed
-from .base import Advice, Bools, ExpertSet, Floats
+from ..tables import MOST, as_count, as_flag, as_floats, as_seed
+from ..trust import trusted
+from ..typing import Bools, Floats
+from .base import Advice, ExpertSet
 
 REGIONS = ("rings", "balls", "accept_rings")
+MOST_RINGS = 10_000
+"""A table of rings and rules is made, of so many rows and columns."""
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 class Hyperplanes(ExpertSet):
@@ -17,15 +23,22 @@ class Hyperplanes(ExpertSet):
 
     kind = "hyperplanes"
 
-    def __init__(self, normals: Floats, n_rings: int, always_predict: bool, regions: str) -> None:
-        n_rings, always_predict = as_count(n_rings, "n_rings"), bool(always_predict)
+    def __init__(self, normals: ArrayLike, n_rings: int, always_predict: bool, regions: str) -> None:
+        n_rings = as_count(n_rings, "n_rings", most=MOST_RINGS)
+        always_predict = as_flag(always_predict, "always_predict")
         if not isinstance(regions, str) or regions not in REGIONS:
-            raise InputError(f"regions: expected one of {', '.join(REGIONS)}, got {regions!r}")
-        if normals.ndim != 2 or normals.size == 0:
-            raise InputError(f"expected at least one hyperplane in at least one dimension, got shape {normals.shape}")
-        super().__init__(len(normals), n_rings + always_predict, normals.shape[1])
-        self.normals, self.n_rings, self.always_predict, self.regions = normals, n_rings, always_predict, regions
-        self._columns = np.ascontiguousarray(normals.T)
+            raise InputError(f"regions: expected one of {', '.join(REGIONS)}, got {shown(regions)}")
+        self.normals = as_floats(normals, "normals")
+        if self.normals.ndim != 2 or self.normals.size == 0 or not np.isfinite(self.normals).all():
+            raise InputError(
+                f"normals: expected finite numbers (P, d), P > 0 and d > 0, got shape {self.normals.shape}"
+            )
+        n_planes, dim = self.normals.shape
+        super().__init__(n_planes, n_rings + always_predict, dim)
+        self.n_rings, self.always_predict, self.regions = n_rings, always_predict, regions
+        self._columns = np.ascontiguousarray(self.normals.T)
+        # No sum of d products, nor any of its parts, is above half the largest float: the rest is for rounding.
+        self.largest_input = min(_LARGEST, 0.5 / dim * (_LARGEST / max(1.0, np.abs(self.normals).max())))
         self._abstains_in = self._by_ring()
 
     def _by_ring(self) -> Bools:
@@ -39,6 +52,7 @@ class Hyperplanes(ExpertSet):
             table = ring != rule
         return np.column_stack([table, np.zeros((self.n_rings + 1, int(self.always_predict)), np.bool_)])
 
+    @trusted
     def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
         scores = np.empty((len(X), self.n_predictors)) if out is None else out[: len(X)]
         passes.project(X, self._columns, scores)
@@ -47,7 +61,8 @@ class Hyperplanes(ExpertSet):
         return Advice(scores, self._abstains_in[ring])
 
     def _find_subset(self) -> Bools:
-        return np.asarray((self._abstains_in[:, :, np.newaxis] <= self._abstains_in[:, np.newaxis]).all(axis=0))
+        silent = self._abstains_in.astype(np.float32)
+        return np.asarray(silent.T @ (1.0 - silent) == 0.0)  # no ring where the first abstains and the second predicts
 
     def parameters(self) -> dict[str, Any]:
         return {
@@ -76,6 +91,8 @@ def hyperplanes(
     >>> hyperplanes(dim=8, seed=0)
     <hyperplanes: 2000 experts, 100 predictors, 20 rules>
     """
-    shape = as_count(n_predictors, "n_predictors"), as_count(dim, "dim")
+    shape = as_count(n_predictors, "n_predictors", most=MOST), as_count(dim, "dim", most=MOST)
+    if shape[0] * shape[1] > MOST:
+        raise InputError(f"expected at most {MOST} coefficients, got {shape[0]} predictors in {shape[1]} dimensions")
     normals = np.random.default_rng(as_seed(seed)).standard_normal(shape)
     return Hyperplanes(normals, n_rings, always_predict, regions)

@@ -5,20 +5,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..kernels import passes
-from ..tables import as_count, plain
-from .base import Advice, Bools, ExpertSet, Floats, nested
+from ..tables import MOST, as_count, as_floats, plain
+from ..trust import trusted
+from ..typing import Bools, Floats
+from .base import Advice, ExpertSet, nested
 
 
-def as_thresholds(values: ArrayLike) -> Floats:
-    """Thresholds as an array (n,), n > 0, of finite numbers."""
-    given = plain(values, "thresholds")
+def as_thresholds(values: ArrayLike, name: str = "thresholds") -> Floats:
+    """Thresholds, or offsets, as an array (n,), n > 0, of finite numbers."""
+    given = plain(values, name)
     if given.dtype.kind not in "fiu":
-        raise InputError(f"thresholds: expected numbers, got {given.dtype}")
-    array = np.array(given, np.float64)
+        raise InputError(f"{name}: expected numbers, got {given.dtype}")
+    array = np.array(as_floats(given, name))
     if array.ndim != 1 or len(array) == 0 or not np.isfinite(array).all():
-        raise InputError(f"thresholds: expected one or more finite numbers, got {values!r}")
+        raise InputError(f"{name}: expected one or more finite numbers, got {shown(values)}")
     return array
 
 
@@ -27,11 +29,17 @@ class Thresholds(ExpertSet):
 
     kind = "thresholds"
 
-    def __init__(self, n_models: int, levels: Floats) -> None:
+    def __init__(self, n_models: int, levels: ArrayLike) -> None:
+        n_models, levels = as_count(n_models, "n_models", most=MOST), as_thresholds(levels)
+        if n_models * len(levels) > MOST:
+            raise InputError(
+                f"expected at most {MOST} experts, got {n_models} models with {len(levels)} thresholds each"
+            )
         rule = np.arange(n_models * len(levels))
         super().__init__(n_models, len(rule), n_models, np.column_stack([rule // len(levels), rule]))
         self.levels = levels
 
+    @trusted
     def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
         abstains = np.empty((len(X), self.n_rules), np.bool_)
         passes.thresholds(X, self.levels, abstains)
@@ -54,4 +62,4 @@ def thresholds(n_models: int, thresholds: ArrayLike) -> Thresholds:
     >>> experts.advise(np.array([[0.3, -0.7]])).abstains
     array([[False,  True, False, False]])
     """
-    return Thresholds(as_count(n_models, "n_models"), as_thresholds(thresholds))
+    return Thresholds(n_models, thresholds)

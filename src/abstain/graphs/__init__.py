@@ -4,12 +4,16 @@
 Subset()
 """
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError
-from .base import FeedbackGraph, Moment
+from ..errors import InputError, shown
+from ..registry import as_plain, name_of
+from ..trust import is_trusted
+from .base import FeedbackGraph, Moment, kinds
 from .drawing import draw
 from .fixed import Complete, Fixed, SelfLoops, Subset
 from .moving import Abstention, Estimated
@@ -60,24 +64,48 @@ def get(graph: "str | FeedbackGraph") -> FeedbackGraph:
         return graph
     if isinstance(graph, str) and graph in _WORDS:
         return _WORDS[graph]()
-    raise InputError(f"graph: expected a FeedbackGraph or one of {', '.join(_WORDS)}, got {graph!r}")
+    raise InputError(f"graph: expected a FeedbackGraph or one of {', '.join(_WORDS)}, got {shown(graph)}")
 
 
-def spec(graph: FeedbackGraph) -> Any:
-    return graph.parameters()
-
-
-_COMPILED = (SelfLoops, Complete, Subset, Abstention, Estimated, Fixed)
+_COMPILED = ("out_neighbours", "observe", "n_edges", "matrix", "relation")
+"""What is compiled, for the graphs of the library."""
 
 
 def kernel_of(graph: FeedbackGraph) -> int:
-    """Which compiled graph this is; a user's own is none, also if it is made from a built-in one."""
-    return graph.kernel if type(graph) in _COMPILED else FeedbackGraph.kernel
+    """Which compiled graph this is; none if it is a user's own, or defines anew what is compiled."""
+    compiled = all(is_trusted(getattr(get(graph), name)) for name in _COMPILED)
+    return graph.kernel if compiled else FeedbackGraph.kernel
 
 
-def from_parameters(parameters: dict[str, Any]) -> FeedbackGraph:
-    """The graph that `FeedbackGraph.parameters` described."""
-    return fixed(parameters["edges"]) if parameters["graph"] == "fixed" else get(parameters["graph"])
+def spec(graph: FeedbackGraph) -> dict[str, Any] | None:
+    """What makes this graph again by `from_parameters`: the name of its class and its parameters, arrays or plain; None
+    if it is to be given again.
+
+    >>> spec(subset())
+    {'kind': 'abstain.graphs.fixed:Subset'}
+    """
+    parameters = get(graph).parameters()
+    if parameters is None or "kind" in parameters:
+        return None
+    return {"kind": name_of(type(graph)), **_plain(parameters)}
+
+
+def from_parameters(parameters: Mapping[str, Any]) -> FeedbackGraph:
+    """The graph that `spec` described; its class must have been imported. Lists become tuples.
+
+    The first files say ``{"graph": "subset"}`` or ``{"graph": "fixed", "edges": ...}``.
+    """
+    if not isinstance(parameters, Mapping):
+        raise InputError(f"graph: expected what graphs.spec returned, got {shown(parameters)}")
+    if "kind" not in parameters:
+        word = parameters.get("graph", "")
+        return fixed(parameters.get("edges", ())) if isinstance(word, str) and word == "fixed" else get(word)
+    return kinds.make(parameters["kind"], _plain({k: v for k, v in parameters.items() if k != "kind"}))
+
+
+def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as a file holds them: arrays, or plain."""
+    return {name: one if isinstance(one, np.ndarray) else as_plain(one) for name, one in parameters.items()}
 
 
 __all__ = [
@@ -92,5 +120,6 @@ __all__ = [
     "get",
     "kernel_of",
     "self_loops",
+    "spec",
     "subset",
 ]

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError
-from ..tables import plain
+from ..errors import InputError, shown
+from .base import as_edges
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+MOST_DRAWN = 200
+"""More experts than this make no picture, and take minutes."""
 
 
 def draw(matrix: ArrayLike, labels: Sequence[str] | None = None, ax: "Axes | None" = None) -> "Axes":
@@ -20,14 +23,13 @@ def draw(matrix: ArrayLike, labels: Sequence[str] | None = None, ax: "Axes | Non
     """
     import matplotlib.pyplot as plt
 
-    edges = plain(matrix, "matrix")
-    n = len(edges) if edges.ndim == 2 else 0
-    if edges.shape != (n, n) or n == 0 or edges.dtype.kind not in "biuf":
-        raise InputError(f"matrix: expected shape (K, K) of 0 and 1, got {edges.dtype} {edges.shape}")
-    edges = edges.astype(np.bool_)
-    names = [str(k + 1) for k in range(n)] if labels is None else list(labels)
-    if len(names) != n:
-        raise InputError(f"labels: expected {n}, got {len(names)}")
+    edges = as_edges(matrix)
+    n = len(edges)
+    if n > MOST_DRAWN:
+        raise InputError(f"matrix: expected at most {MOST_DRAWN} experts to draw, got {n}")
+    names = [str(k + 1) for k in range(n)] if labels is None else labels
+    if not isinstance(names, Sequence) or len(names) != n or not all(isinstance(name, str) for name in names):
+        raise InputError(f"labels: expected {n} strings, got {shown(labels)}")
     if ax is None:
         _, ax = plt.subplots(figsize=(4.0, 4.0), layout="constrained")
     angle = np.pi / 2.0 - 2.0 * np.pi * np.arange(n) / n

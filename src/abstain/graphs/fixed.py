@@ -1,15 +1,14 @@
 """Graphs that never change."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..experts import ExpertSet
 from ..kernels.ucb import graph as kernels
-from ..tables import plain
-from .base import Bools, FeedbackGraph, Moment
+from ..trust import trusted
+from ..typing import Bools
+from .base import FeedbackGraph, Moment, as_edges
 
 
 class SelfLoops(FeedbackGraph):
@@ -17,11 +16,9 @@ class SelfLoops(FeedbackGraph):
 
     kernel = kernels.SELF_LOOPS
 
+    @trusted
     def out_neighbours(self, expert: int, now: Moment) -> Bools:
         return np.asarray(np.arange(now.experts.n_experts) == expert)
-
-    def parameters(self) -> dict[str, Any]:
-        return {"graph": "self_loops"}
 
 
 class Complete(FeedbackGraph):
@@ -30,11 +27,9 @@ class Complete(FeedbackGraph):
     kernel = kernels.COMPLETE
     by_rule = True
 
+    @trusted
     def out_neighbours(self, expert: int, now: Moment) -> Bools:
         return np.ones(now.experts.n_experts, np.bool_)
-
-    def parameters(self) -> dict[str, Any]:
-        return {"graph": "complete"}
 
 
 class Subset(FeedbackGraph):
@@ -43,10 +38,12 @@ class Subset(FeedbackGraph):
     kernel = kernels.RELATION
     by_rule = True
 
+    @trusted
     def out_neighbours(self, expert: int, now: Moment) -> Bools:
         rule_of = now.experts.rule_of
         return np.asarray(self.relation(now.experts)[rule_of[expert], rule_of])
 
+    @trusted
     def relation(self, experts: ExpertSet) -> Bools:
         if experts.rule_subset is None:
             raise InputError(
@@ -55,9 +52,6 @@ class Subset(FeedbackGraph):
             )
         return experts.rule_subset
 
-    def parameters(self) -> dict[str, Any]:
-        return {"graph": "subset"}
-
 
 class Fixed(FeedbackGraph):
     """Any graph, as a matrix (K, K); see `fixed`."""
@@ -65,23 +59,17 @@ class Fixed(FeedbackGraph):
     kernel = kernels.RELATION
 
     def __init__(self, edges: ArrayLike) -> None:
-        array = plain(edges, "matrix")
-        if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
-            raise InputError(f"matrix: expected shape (K, K), got {array.shape}")
-        if not np.isin(array, (0, 1)).all():
-            raise InputError("matrix: expected 0 or 1, False or True, got something else")
-        self.edges: Bools = array.astype(np.bool_)
+        self.edges = as_edges(edges)
 
+    @trusted
     def out_neighbours(self, expert: int, now: Moment) -> Bools:
         return np.array(self.edges[expert])
 
+    @trusted
     def relation(self, experts: ExpertSet) -> Bools:
         if len(self.edges) != experts.n_experts:
             raise InputError(f"matrix: expected {experts.n_experts} experts, got {len(self.edges)}")
         return self.edges
 
-    def parameters(self) -> dict[str, Any]:
-        return {"graph": "fixed", "edges": self.edges}
-
     def __repr__(self) -> str:
-        return f"Fixed({len(self.edges)} experts, {int(self.edges.sum())} edges)"
+        return f"{type(self).__name__}({len(self.edges)} experts, {int(self.edges.sum())} edges)"

@@ -1,12 +1,12 @@
 """Graphs that change from round to round."""
 
-from typing import Any
-
 import numpy as np
 
 from ..errors import InputError
 from ..kernels.ucb import graph as kernels
-from .base import Bools, FeedbackGraph, Moment
+from ..trust import trusted
+from ..typing import Bools
+from .base import FeedbackGraph, Moment
 
 
 class Abstention(FeedbackGraph):
@@ -18,12 +18,10 @@ class Abstention(FeedbackGraph):
     kernel = kernels.ABSTENTION
     by_rule = True
 
+    @trusted
     def out_neighbours(self, expert: int, now: Moment) -> Bools:
         abstains = now.abstains[now.experts.rule_of]
         return abstains if abstains[expert] else np.ones_like(abstains)
-
-    def parameters(self) -> dict[str, Any]:
-        return {"graph": "abstention"}
 
 
 class Estimated(FeedbackGraph):
@@ -36,12 +34,10 @@ class Estimated(FeedbackGraph):
     kernel = kernels.ESTIMATED
     by_rule = True
 
+    @trusted
     def out_neighbours(self, expert: int, now: Moment) -> Bools:
         if now.disagreements is None:
             raise InputError("now: the estimated graph needs the counts of disagreements, got none")
         rule_of, others = now.experts.rule_of, now.experts.n_experts - 1
         times = now.disagreements[rule_of[expert], rule_of]
         return np.asarray(others * times <= np.sqrt(2.0 * now.beta * now.updates * np.log(now.round)))
-
-    def parameters(self) -> dict[str, Any]:
-        return {"graph": "estimated"}

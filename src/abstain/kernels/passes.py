@@ -86,6 +86,18 @@ def all_finite(X: Any) -> bool:
 
 
 @kernel
+def all_within(X: Floats, largest: float) -> bool:
+    """Whether ``|X[i, k]| <= largest`` for all entries."""
+    for i in range(X.shape[0]):
+        beyond = 0
+        for k in range(X.shape[1]):
+            beyond += not (abs(X[i, k]) <= largest)
+        if beyond:
+            return False
+    return True
+
+
+@kernel
 def add_losses(abstains: Bools, losses: Any, sums: Floats) -> None:
     """``sums[a, p] += losses[i, p]`` for each row i in which rule a predicts, in the order of the rows."""
     for i in range(np.uint64(abstains.shape[0])):

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..kernels.cover import search as cover
 from ..tables import is_number
 from ..typing import Floats
@@ -34,14 +34,14 @@ def as_radius(epsilon: float | None, horizon: int | None, dim: int, gamma: float
             raise InputError("epsilon: expected a radius, or the number of rounds as horizon, got neither")
         return radius(horizon, dim, 1.0 if gamma is None else gamma)
     if not is_number(epsilon) or not _LEAST_EPSILON <= epsilon <= 1.0 / _LEAST_EPSILON:
-        raise InputError(f"epsilon: expected a positive number (1e-100 to 1e100), got {epsilon!r}")
+        raise InputError(f"epsilon: expected a positive number (1e-100 to 1e100), got {shown(epsilon)}")
     return float(epsilon)
 
 
 def as_metric(metric: Metric) -> Metric:
     """A name that is known, or a function."""
     if not callable(metric) and (not isinstance(metric, str) or metric not in METRICS):
-        raise InputError(f"metric: expected one of {', '.join(METRICS)} or a function, got {metric!r}")
+        raise InputError(f"metric: expected one of {', '.join(METRICS)} or a function, got {shown(metric)}")
     return metric
 
 

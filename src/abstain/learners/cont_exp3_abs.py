@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from .. import costs, losses
 from ..engine import Choice, Decision, KernelLearner, Kernels, Seed, check_arrays
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..experts import Advice, Constants, ExpertSet
 from ..kernels.cover.balls import (
     LEARNT,
@@ -93,7 +93,7 @@ class ContExp3Abs(KernelLearner):
         try:
             low, high = domain
         except (TypeError, ValueError):
-            raise InputError(f"domain: expected a pair of ends, got {domain!r}") from None
+            raise InputError(f"domain: expected a pair of ends, got {shown(domain)}") from None
         pairs = Constants(self.dim, chosen.h, chosen.r, chosen.pairs, low, high)
         self.domain = (np.asarray(low).tolist(), np.asarray(high).tolist())
         loss = losses.get("zero_one") if self.gamma is None else losses.ramp(self.gamma)

@@ -1,7 +1,6 @@
 """EXP3-ABS: exponential weights for the adversarial game (algorithm 3)."""
 
 import math
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +13,7 @@ from ..experts import ExpertSet
 from ..kernels.exp3.rate import ADAPTIVE, ANYTIME, Rate, adaptive
 from ..kernels.exp3.state import ETA, SQUARES, WeightState, weights
 from ..kernels.exp3.weights import choose, remake, update
-from ..tables import is_number
+from ..tables import as_number
 from ..typing import Array, Floats
 from .tuning import as_eta, as_horizon, find_rate
 
@@ -63,9 +62,8 @@ class Exp3Abs(KernelLearner):
         ix: float = 0.0,
     ) -> None:
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
-        if not is_number(ix) or not 0.0 <= ix <= sys.float_info.max:
-            raise InputError(f"ix: expected a number that is not negative, got {ix!r}")
-        self.eta, self.horizon, self.ix = as_eta(eta), as_horizon(horizon), float(ix)
+        self.ix = as_number(ix, "ix", "a number that is not negative", lambda ix: 0.0 <= ix < math.inf)
+        self.eta, self.horizon = as_eta(eta), as_horizon(horizon)
         self._find_rate()
 
     def _find_rate(self) -> Rate:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from .. import costs, graphs
 from ..engine import Choice, Decision, KernelLearner, Kernels, Seed, check_arrays
 from ..engine.arrange import arrange
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..experts import Advice, ExpertSet
 from ..graphs import FeedbackGraph, Moment
 from ..kernels.ucb import graph as graph_kernels
@@ -21,7 +21,7 @@ from ..kernels.ucb.choose import choose
 from ..kernels.ucb.counts import groups_of
 from ..kernels.ucb.state import Estimates, UCBState, Variant, disagreements, estimates, no_groups, search
 from ..kernels.ucb.update import close, note, update
-from ..tables import is_number
+from ..tables import as_number
 from ..typing import Array, Floats, Ints
 
 MOST_BETA = 1e9
@@ -49,13 +49,12 @@ class IndexLearner(KernelLearner):
         ties: str = "first",
     ) -> None:
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
-        if not is_number(beta) or not 0.0 <= beta <= MOST_BETA:
-            raise InputError(f"beta: expected a number from 0 to {MOST_BETA:g}, got {beta!r}")
+        beta = as_number(beta, "beta", f"a number from 0 to {MOST_BETA:g}", lambda beta: 0.0 <= beta <= MOST_BETA)
         if not isinstance(ties, str) or ties not in ("first", "random"):
-            raise InputError(f"ties: expected 'first' or 'random', got {ties!r}")
+            raise InputError(f"ties: expected 'first' or 'random', got {shown(ties)}")
         self._kind = graphs.kernel_of(graph)
         self._as_given = copy.deepcopy(graph) if self._kind == graph_kernels.GIVEN else graph
-        self.graph, self.beta, self.ties = graph, float(beta), ties
+        self.graph, self.beta, self.ties = graph, beta, ties
         self.supervised = self._kind == graph_kernels.COMPLETE
         self._by_rule = graph.by_rule and self._kind != graph_kernels.GIVEN
         self._relation = self._find_relation()
@@ -85,7 +84,7 @@ class IndexLearner(KernelLearner):
             optimistic=self._optimistic,
             supervised=self.supervised,
             counted=self._counted,
-            price=self.cost.value if self._counted and isinstance(self.cost, costs.Constant) else 1.0,
+            price=self.cost.largest if self._counted else 1.0,
             random_ties=self.ties == "random",
         )
         return UCBState(

@@ -6,26 +6,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..kernels.cover.balls import Levels
 from ..surrogate import ramp_value
-from ..tables import is_number
+from ..tables import as_number
 
+LEAST_GAMMA = 1e-100
+"""Numbers over a smaller one may overflow."""
 MOST_PAIRS = 4_000_000
 """Each pair takes 16 bytes, once for all balls."""
 
 
 def as_gamma(gamma: Any, actions: str) -> float | None:
     """The gamma of the actions: the grid's, in (0, 1); the three have none."""
-    if actions not in ("three", "grid"):
-        raise InputError(f"actions: expected 'three' or 'grid', got {actions!r}")
+    if not isinstance(actions, str) or actions not in ("three", "grid"):
+        raise InputError(f"actions: expected 'three' or 'grid', got {shown(actions)}")
     if actions == "three":
         if gamma is not None:
-            raise InputError(f"gamma: the three actions have none (actions='grid' does), got {gamma!r}")
+            raise InputError(f"gamma: the three actions have none (actions='grid' does), got {shown(gamma)}")
         return None
-    if not is_number(gamma) or not 0.0 < gamma < 1.0:
-        raise InputError(f"gamma: actions='grid' needs a number in (0, 1), got {gamma!r}")
-    return float(gamma)
+    return as_number(gamma, "gamma", "a number in (0, 1) for actions='grid'", lambda gamma: LEAST_GAMMA <= gamma < 1.0)
 
 
 class Actions(NamedTuple):

@@ -1,12 +1,11 @@
 """The rate of exponential weights, from what the user asked for."""
 
 import math
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from ..engine.decision import MOST_ROUNDS
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..kernels.exp3.rate import ADAPTIVE, ANYTIME, FIXED, Rate
 from ..tables import as_count, is_number
 
@@ -15,7 +14,7 @@ _KINDS = {"anytime": ANYTIME, "adaptive": ADAPTIVE}
 
 def as_eta(eta: Any) -> Any:
     """A rate as a float, if it is a number; `find_rate` says if it is neither that nor a word it knows."""
-    return (float(eta) if abs(eta) < sys.float_info.max else math.inf) if is_number(eta) else eta
+    return float(eta) if is_number(eta) else eta
 
 
 def as_horizon(horizon: Any) -> int | None:
@@ -37,4 +36,4 @@ def find_rate(eta: Any, log_experts: float, spread: float, horizon: int | None, 
             return Rate(FIXED, tuned(horizon), log_experts)
     elif is_number(eta) and 0.0 < eta < math.inf:
         return Rate(FIXED, eta, log_experts)
-    raise InputError(f"eta: expected 'adaptive', 'anytime', 'tuned' or a positive number, got {eta!r}")
+    raise InputError(f"eta: expected 'adaptive', 'anytime', 'tuned' or a positive number, got {shown(eta)}")

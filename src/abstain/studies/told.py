@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..engine.blocks import blocks
 from ..experts import Advice, ExpertSet
-from ..experts.base import Bools, Floats
 from ..losses import Loss
+from ..typing import Bools, Floats
 
 
 class Told(ExpertSet):
