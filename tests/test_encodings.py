@@ -28,6 +28,7 @@ SMALL = {
     (): (["--version"], 0),
     ("datasets",): (["--data", "here, ünd ☃"], 0),
     ("datasets", "get"): (["☃"], 1),
+    ("warmup",): (["☃"], 1),
     ("reproduce",): (["☃.toml", "--quick", "--jobs", "1", "--out", "öut ☃"], 0),
 }
 """For every command, options that make it do its work (or say why not) quickly, and the code it ends with."""

@@ -147,40 +147,21 @@ def test_a_decision_with_anything_changed_is_refused(played):
     played.learn(ab.Decision.from_json(decision.to_json()), 1)
 
 
-@pytest.mark.parametrize("trusting", [False, True])
-def test_a_decision_without_digest(trusting, played):
-    """It is refused unless the learner is told to trust it; even then nonsense is."""
-    played.accept_unsigned = trusting
+def test_a_decision_without_digest(played):
+    """It is refused unless the learner is told to trust it; even then what cannot be is refused."""
     decision = next_open(played)
     fields = {**json.loads(decision.to_json()), "digest": None}
-    for name in fields:
-        for value in changed(fields[name]):
-            if name in ("prediction", "life", "probability", "predictions"):
-                continue  # not used, or anything goes
-            try:
-                one = ab.Decision.from_json(json.dumps({**fields, name: value}))
-            except AbstainError:
-                continue
-            if name == "carry" and one.carry.dtype == np.bool_ and one.carry.shape == decision.carry.shape:
-                continue  # other out-neighbours
-            if name == "carry" and not played.supervised and np.all((one.carry > 0) & (one.carry <= 1)):
-                continue
-            if not trusting or name in ("id", "learner", "round", "expert", "cost", "abstained", "abstains"):
-                if name == "cost" and 0.0 <= one.cost <= 1.0 and trusting:
-                    continue
-                if name == "digest" and one.digest is None and trusting:
-                    continue
-                if name == "abstains" and trusting and one.abstains.shape == decision.abstains.shape:
-                    continue
-                if name == "expert" and trusting and 0 <= one.expert < played.experts.n_experts:
-                    continue
-                with pytest.raises(AbstainError):
-                    played.learn(one, 1)
-    if trusting:
+    with pytest.raises(DecisionError, match="accept_unsigned"):
         played.learn(ab.Decision.from_json(json.dumps(fields)), 1)
-    else:
-        with pytest.raises(DecisionError, match="accept_unsigned"):
-            played.learn(ab.Decision.from_json(json.dumps(fields)), 1)
+    played.accept_unsigned = True
+    wrong = [{"id": "0" * 32}, {"learner": "0" * 32}, {"round": decision.round + 1}, {"expert": 10**6}, {"cost": 1.5}]
+    wrong += [{"probability": -0.5}, {"probability": np.nan}, {"abstained": not decision.abstained}, {"abstains": "1"}]
+    wrong += [{"predictions": [0.5]}, {"predictions": [np.nan] * len(fields["predictions"])}, {"carry": [0.5] * 9}]
+    wrong += [{"carry": "01" * 50}, {"expert": -1}, {"digest": "0" * 64}]
+    for change in wrong:
+        with pytest.raises(AbstainError):
+            played.learn(ab.Decision.from_json(json.dumps({**fields, **change})), 1)
+    played.learn(ab.Decision.from_json(json.dumps(fields)), 1)
 
 
 @pytest.mark.parametrize("kind", ["Exp3Abs", "ContExp3Abs"])
