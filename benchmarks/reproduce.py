@@ -12,7 +12,7 @@ from typing import Any
 
 import abstain as ab
 from abstain.datasets import loading
-from abstain.studies import play, runner
+from abstain.studies import batch, runner
 from abstain.studies.spec import paper
 from abstain.studies.study import Study
 
@@ -38,7 +38,7 @@ def study() -> Study:
 def computing(what: Study, jobs: int) -> float:
     """The seconds it takes in a new folder, data files read anew."""
     loading._whole.cache_clear()
-    play._kept.tables.clear()
+    batch._kept.tables.clear()
     with tempfile.TemporaryDirectory() as folder:
         session = runner.run([what], Path(folder), jobs=jobs)
     if session.failures:
@@ -50,7 +50,7 @@ def computing(what: Study, jobs: int) -> float:
 def clocked() -> Iterator[dict[str, float]]:
     """The seconds inside the functions that do the work."""
     taken = dict.fromkeys(PARTS, 0.0)
-    plain = {name: getattr(play, name) for name in PARTS}
+    plain = {name: getattr(batch, name) for name in PARTS}
 
     def timed(name: str) -> Any:
         def call(*arguments: Any, **options: Any) -> Any:
@@ -62,12 +62,12 @@ def clocked() -> Iterator[dict[str, float]]:
         return call
 
     for name in PARTS:
-        setattr(play, name, timed(name))
+        setattr(batch, name, timed(name))
     try:
         yield taken
     finally:
         for name, function in plain.items():
-            setattr(play, name, function)
+            setattr(batch, name, function)
 
 
 def run() -> None:

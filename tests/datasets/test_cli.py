@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import abstain as ab
 from abstain.cli import app
-from abstain.datasets import registry
+from abstain.datasets import known as known_sets
 
 
 @pytest.fixture(autouse=True)
@@ -43,9 +43,9 @@ def test_a_folder_that_is_not_there(tmp_path):
 
 def test_get(site, tmp_path, monkeypatch, user):
     site.files["/a"] = b"1 1:2\n0 2:1\n"
-    known = dataclasses.replace(registry.SETS["guide"], files=((f"{site.url}/a",),), rows=2, positives=1)
-    monkeypatch.setitem(registry.SETS, "guide", known)
-    monkeypatch.setitem(registry.SETS, "skin", dataclasses.replace(known, name="skin", files=((f"{site.url}/b",),)))
+    known = dataclasses.replace(known_sets.SETS["guide"], files=((f"{site.url}/a",),), rows=2, positives=1)
+    monkeypatch.setitem(known_sets.SETS, "guide", known)
+    monkeypatch.setitem(known_sets.SETS, "skin", dataclasses.replace(known, name="skin", files=((f"{site.url}/b",),)))
     result = run("get", "skin", "guide", "guide", "synthetic", "nothing[/]")
     assert result.exit_code == 1
     assert "404" in result.output

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.datasets import cifar, download, fetching, originals, registry
+from abstain.datasets import cifar, download, fetching, originals
+from abstain.datasets import known as known_sets
 from abstain.errors import FileError, InputError
 
 
@@ -27,8 +28,8 @@ def serve(site, monkeypatch):
         for file, content in zip(files, contents, strict=True):
             site.files[f"/{file}"] = content
         addresses = tuple((f"{site.url}/{file}",) for file in files)
-        known = dataclasses.replace(registry.SETS[name], **{"files": addresses, **changes})
-        monkeypatch.setitem(registry.SETS, name, known)
+        known = dataclasses.replace(known_sets.SETS[name], **{"files": addresses, **changes})
+        monkeypatch.setitem(known_sets.SETS, name, known)
 
     return serve
 
@@ -78,7 +79,7 @@ def test_whole_numbers_are_kept_as_such(serve, user):
 
 
 def test_a_sample_of_a_large_set(serve, user, monkeypatch):
-    monkeypatch.setattr("abstain.datasets.streams.PIECE", 1000)
+    monkeypatch.setattr("abstain.datasets.lines.PIECE", 1000)
     text = b"".join(b"%d.000000e+00 1:%d 28:0.5\n" % (k % 3 == 0, k) for k in range(1000))
     serve("higgs", lzma.compress(text), files=["HIGGS.xz"], rows=1000, positives=334, sample=200)
     ab.datasets.fetch("higgs")
@@ -148,9 +149,9 @@ def test_stopped_while_reading(serve, user, site):
 
 def test_404_and_a_second_address(serve, site, user):
     serve("guide", rows_of(1, 0), rows=2, positives=1, files=["here"])
-    known = registry.SETS["guide"]
+    known = known_sets.SETS["guide"]
     serve("guide", rows=2, positives=1, files=())
-    registry.SETS["guide"] = dataclasses.replace(known, files=((f"{site.url}/gone", *known.files[0]),))
+    known_sets.SETS["guide"] = dataclasses.replace(known, files=((f"{site.url}/gone", *known.files[0]),))
     ab.datasets.fetch("guide")
     (user / "guide.npz").unlink()
     del site.files["/here"]
@@ -362,7 +363,7 @@ def test_bad_archives(serve, images):
 
 
 def test_where_the_originals_are():
-    for known in registry.SETS.values():
+    for known in known_sets.SETS.values():
         assert bool(known.files) == (known.kind in originals.READERS)
         for addresses in known.files:
             assert all(url.startswith("https://") for url in addresses)

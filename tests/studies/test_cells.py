@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.studies import play, seeds
+from abstain.studies import batch, seeds
 from abstain.studies.cells import Cell, batches, cells, comparators
 from abstain.studies.spec import ExpertsSpec, LearnerSpec
 from abstain.studies.study import shown_rounds
@@ -36,10 +36,10 @@ def test_keys_are_of_the_content():
 def test_batches_share_draws():
     parts = [*cells(small()), *comparators(small())]
     found = batches([*parts, *parts])
-    assert sorted(part.key for batch in found for part in batch) == sorted(part.key for part in parts)
-    for batch in found:
-        assert len({(part.stage.key, getattr(part, "draw", None)) for part in batch}) == 1
-        assert {part.cost for part in batch} == {0.1, 0.3}
+    assert sorted(part.key for some in found for part in some) == sorted(part.key for part in parts)
+    for some in found:
+        assert len({(part.stage.key, getattr(part, "draw", None)) for part in some}) == 1
+        assert {part.cost for part in some} == {0.1, 0.3}
     kinds = [isinstance(batch[0], Cell) for batch in found]
     assert kinds == [True, True, True, False] * 2
 
@@ -65,14 +65,14 @@ def by_hand(study, cost, expert_set, draw):
     return experts, X, y
 
 
-@pytest.mark.parametrize("most_bytes", [play.MOST_BYTES, 0])
+@pytest.mark.parametrize("most_bytes", [batch.MOST_BYTES, 0])
 def test_a_cell_is_what_simulate_says(monkeypatch, most_bytes):
-    monkeypatch.setattr(play, "MOST_BYTES", most_bytes)
-    play._kept.tables.clear()
+    monkeypatch.setattr(batch, "MOST_BYTES", most_bytes)
+    batch._kept.tables.clear()
     study = small()
     at = shown_rounds(200, 8)
     for cell in cells(study)[::5]:
-        (record,) = play.run_batch([cell], None)
+        (record,) = batch.run_batch([cell], None)
         experts, X, y = by_hand(study, cell.cost, cell.stage.expert_set, cell.draw)
         for spec, run in zip(LEARNERS, record["runs"], strict=True):
             seed = seeds.of_learner(0, "synthetic", cell.stage.expert_set, cell.draw, spec.label)
@@ -88,7 +88,7 @@ def test_the_comparator_is_the_best_over_the_draws():
     study = small()
     at = shown_rounds(200, 8)
     for group in comparators(study):
-        (record,) = play.run_batch([group], None)
+        (record,) = batch.run_batch([group], None)
         draws = [by_hand(study, group.cost, group.stage.expert_set, draw) for draw in range(3)]
         totals = [ab.best_in_hindsight(*draw, cost=group.cost).total for draw in draws]
         mean = np.mean(totals, axis=0)
@@ -106,7 +106,7 @@ def test_the_comparator_is_the_best_over_the_draws():
 def test_the_comparator_of_experts_with_rules_of_their_own():
     study = small(experts=ExpertsSpec("axis_planes", {"n_predictors": 6, "thresholds": [0.0, 0.1, 0.4]}), expert_sets=1)
     for group in comparators(study):
-        (record,) = play.run_batch([group], None)
+        (record,) = batch.run_batch([group], None)
         totals = 0.0
         for draw in range(3):
             _, X, y = by_hand(study, group.cost, 0, draw)
@@ -122,14 +122,14 @@ def test_instances_bring_their_own():
         experts=ExpertsSpec("instance"), learners=learners, expert_sets=1, draws=2, rounds=3_000,
     )  # fmt: skip
     for cell in cells(study):
-        (record,) = play.run_batch([cell], None)
+        (record,) = batch.run_batch([cell], None)
         make = ab.instances.bias_problem if cell.stage.dataset == "bias-problem" else ab.instances.proposition_1
         instance = make(cost=cell.cost)
         X, y = instance.draw(3_000, seeds.of_data(0, cell.stage.dataset, 0, cell.draw))
         trace = ab.simulate(ab.UCBGT(instance.experts, cost=instance.cost, loss=instance.loss), X, y)
         assert record["runs"][1]["loss"][-1] == np.cumsum(trace.loss)[-1]
     for group in comparators(study):
-        (record,) = play.run_batch([group], None)
+        (record,) = batch.run_batch([group], None)
         assert record["expert"] == (1 if group.stage.dataset == "bias-problem" else 0)
 
 
@@ -138,10 +138,12 @@ def test_costs_and_scalings_share_experts_and_data(monkeypatch, tmp_path):
     X, y = random.normal(size=(90, 4)), np.where(random.random(90) < 0.5, 1, -1)
     np.savez(tmp_path / "guide.npz", X=X, y=y)
     seen = []
-    tell = play.tell
-    monkeypatch.setattr(play, "tell", lambda experts, X, *rest: seen.append((experts, X)) or tell(experts, X, *rest))
+    tell = batch.tell
+    monkeypatch.setattr(batch, "tell", lambda experts, X, *rest: seen.append((experts, X)) or tell(experts, X, *rest))
     for scale in ("maxabs", "minmax"):
-        for record in play.run_batch(cells(small(sets=("guide",), scale=scale, draws=1, expert_sets=1)), str(tmp_path)):
+        for record in batch.run_batch(
+            cells(small(sets=("guide",), scale=scale, draws=1, expert_sets=1)), str(tmp_path)
+        ):
             assert "runs" in record, record
     assert len(seen) == 2  # one table for both costs
     (first, a), (second, b) = seen

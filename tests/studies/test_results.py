@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from abstain.studies import play
+from abstain.studies import batch
 from abstain.studies.cells import cells, comparators
 from abstain.studies.results import collect, summary
 from abstain.studies.study import shown_rounds
@@ -18,7 +18,7 @@ COLUMNS = {
 
 
 def records_of(study):
-    return {record["key"]: record for record in play.run_batch([*cells(study), *comparators(study)], None)}
+    return {record["key"]: record for record in batch.run_batch([*cells(study), *comparators(study)], None)}
 
 
 def test_collect():

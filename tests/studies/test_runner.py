@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 import abstain as ab
 from abstain.cli import app
 from abstain.errors import FileError, InputError
+from abstain.studies import batch, workers
 from abstain.studies import log as logs
-from abstain.studies import play, workers
 from abstain.studies.cells import cells
 from abstain.studies.results import MACHINE
 from abstain.studies.runner import run
@@ -105,7 +105,7 @@ def test_two_runs_in_one_folder(tmp_path):
 
 
 def test_a_failing_cell_does_not_take_the_others_with_it(undisturbed, tmp_path, monkeypatch):
-    simulate = play.simulate
+    simulate = batch.simulate
     bad = cells(small())[4]
 
     def failing(learner, X, y, **options):
@@ -113,7 +113,7 @@ def test_a_failing_cell_does_not_take_the_others_with_it(undisturbed, tmp_path, 
             raise RuntimeError("out of luck")
         return simulate(learner, X, y, **options)
 
-    monkeypatch.setattr(play, "simulate", failing)
+    monkeypatch.setattr(batch, "simulate", failing)
     session = run([small()], tmp_path, jobs=1)
     assert session.n_run == 15
     (failure,) = session.failures
@@ -324,7 +324,7 @@ def test_the_command_fails_in_words(tmp_path, monkeypatch):
     def failing(*arguments, **options):
         raise RuntimeError("out of [luck]")
 
-    monkeypatch.setattr(play, "simulate", failing)
+    monkeypatch.setattr(batch, "simulate", failing)
     result = command(path, "--out", tmp_path / "failed", "--jobs", 1)
     assert result.exit_code == 1
     assert (

@@ -1,8 +1,8 @@
 """Data sets: features in [-1, 1], labels -1 and +1."""
 
 from .fetching import fetch
+from .known import SETS
 from .loading import Info, info, load
-from .registry import SETS
 
 __all__ = ["Info", "fetch", "info", "load", "names"]
 

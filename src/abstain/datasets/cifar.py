@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError
-from .streams import Progress
+from .lines import Progress
 
 HORSE, SHIP = 7, 8
 BATCHES = (*(f"data_batch_{k}" for k in range(1, 6)), "test_batch")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import FileError
-from .streams import Progress
+from .lines import Progress
 
 TIMEOUT = 30.0
 """Seconds that a connection may stay silent."""

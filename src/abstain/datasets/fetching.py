@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ..errors import FileError, InputError
 from ..replacing import replacing
 from . import folders, reading
-from .registry import Known, known
-from .streams import Progress
+from .known import KnownSet, known
+from .lines import Progress
 
 
 def fetch(name: str, *, data: str | os.PathLike[str] | None = None, progress: Progress | None = None) -> Path:
@@ -52,7 +52,7 @@ def fetch(name: str, *, data: str | os.PathLike[str] | None = None, progress: Pr
     return target
 
 
-def _is_sound(path: Path, which: Known) -> bool:
+def _is_sound(path: Path, which: KnownSet) -> bool:
     try:
         reading.read(path, which)
     except FileError:
@@ -81,7 +81,7 @@ def _place(url: str, folder: Path) -> Path:
     return folder / Path(unquote(urlsplit(url).path)).name
 
 
-def _remove(which: Known, folder: Path) -> None:
+def _remove(which: KnownSet, folder: Path) -> None:
     """Remove what was downloaded of a set, and the folder if nothing else is in it."""
     for place in (_place(url, folder) for addresses in which.files for url in addresses):
         for end in ("", ".part", ".part.json"):

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError
-from .registry import Known
+from .known import KnownSet
 
 
-def as_signs(labels: NDArray[Any], known: Known, path: Path) -> NDArray[np.int8]:
+def as_signs(labels: NDArray[Any], known: KnownSet, path: Path) -> NDArray[np.int8]:
     """-1 and +1 for the two values of ``labels``.
 
     +1 is the value that the registry names for this set; if it names neither, the greater of two numbers (so that -1

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import FileError
 from ..tables import as_count, as_seed
 from . import folders, reading, shipped
-from .registry import known
+from .known import known
 from .scaling import as_scale, rescale
 from .synthetic import synthetic
 

@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError
-from . import cifar, libsvm, reading, streams, table
+from . import cifar, commas, libsvm, lines, reading
+from .known import KnownSet
 from .labels import as_signs
-from .registry import Known
-from .streams import Progress
+from .lines import Progress
 
 Parts: TypeAlias = tuple[NDArray[np.float64], NDArray[Any], NDArray[np.intp] | slice]
 """The features of the rows kept, the labels of all rows, and which rows are kept."""
 
 
 def read(
-    paths: Sequence[Path], which: Known, progress: Progress | None
+    paths: Sequence[Path], which: KnownSet, progress: Progress | None
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """X and y, if rows, features and the number of +1 labels are those of the registry."""
     X, labels, kept = READERS[which.kind](paths, which, progress)
@@ -34,14 +34,14 @@ def read(
     return reading.checked(X, y[kept], which, paths[-1])
 
 
-def _read_libsvm(paths: Sequence[Path], which: Known, progress: Progress | None) -> Parts:
+def _read_libsvm(paths: Sequence[Path], which: KnownSet, progress: Progress | None) -> Parts:
     """All files, one after the other; of a set to be sampled only the sample's features are ever in memory."""
     sample = np.arange(which.rows)
     if which.sample is not None:
         sample = np.sort(np.random.default_rng(0).choice(which.rows, which.sample, replace=False))
     tables, labels, done = [np.empty((0, which.features))], [np.empty(0)], 0
     for path in paths:
-        for X, y in libsvm.blocks(streams.pieces(path, progress), which.features, path):
+        for X, y in libsvm.blocks(lines.pieces(path, progress), which.features, path):
             first, last = np.searchsorted(sample, (done, done + len(X)))
             tables.append(X[sample[first:last] - done])
             labels.append(y)
@@ -49,7 +49,7 @@ def _read_libsvm(paths: Sequence[Path], which: Known, progress: Progress | None)
     return np.concatenate(tables), np.concatenate(labels), sample
 
 
-def _read_arff(paths: Sequence[Path], which: Known, progress: Progress | None) -> Parts:
+def _read_arff(paths: Sequence[Path], which: KnownSet, progress: Progress | None) -> Parts:
     (path,) = paths
     try:
         if zipfile.is_zipfile(path):
@@ -62,14 +62,14 @@ def _read_arff(paths: Sequence[Path], which: Known, progress: Progress | None) -
             text = path.read_bytes()
     except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
         raise FileError(f"{path}: damaged or cut short ({error})") from None
-    return *table.read_arff(text, which.features, path), slice(None)
+    return *commas.read_arff(text, which.features, path), slice(None)
 
 
-def _read_cifar(paths: Sequence[Path], which: Known, progress: Progress | None) -> Parts:
+def _read_cifar(paths: Sequence[Path], which: KnownSet, progress: Progress | None) -> Parts:
     return *cifar.read(paths[0], which.features, progress), slice(None)
 
 
-READERS: dict[str, Callable[[Sequence[Path], Known, Progress | None], Parts]] = {
+READERS: dict[str, Callable[[Sequence[Path], KnownSet, Progress | None], Parts]] = {
     "libsvm": _read_libsvm,
     "arff": _read_arff,
     "cifar": _read_cifar,

@@ -7,27 +7,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError
-from . import libsvm, streams, table
+from . import commas, libsvm, lines
+from .known import KnownSet
 from .labels import as_signs
-from .registry import Known
 
 
-def read(path: Path, known: Known) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+def read(path: Path, known: KnownSet) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """X and y of a ``.npz``, CSV or LIBSVM file, not scaled, all rows in their order."""
     name = path.name.removesuffix(".bz2").removesuffix(".xz")
     if name.endswith(".npz"):
         X, labels = _read_npz(path)
     elif name.endswith(".csv"):
-        with streams.opened(path) as stream:
+        with lines.opened(path) as stream:
             text = stream.read()
-        X, labels = table.read(text, known.features, path)
+        X, labels = commas.read(text, known.features, path)
     else:
-        X, labels = libsvm.read(streams.pieces(path), known.features, path)
+        X, labels = libsvm.read(lines.pieces(path), known.features, path)
     return checked(X, labels, known, path)
 
 
 def checked(
-    X: NDArray[Any], labels: NDArray[Any], known: Known, path: Path
+    X: NDArray[Any], labels: NDArray[Any], known: KnownSet, path: Path
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """X as floats and labels as signs, or a `FileError`."""
     if X.ndim != 2 or labels.ndim != 1 or len(X) != len(labels):

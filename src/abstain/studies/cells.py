@@ -7,7 +7,7 @@ from typing import TypeAlias
 from .. import __version__
 from .growth import Growth
 from .ingredients import ExpertsSpec, Keyed, LearnerSpec
-from .streams import UNSCALED
+from .problems import UNSCALED
 from .study import Study
 
 

@@ -7,8 +7,8 @@ from types import TracebackType
 from typing import Any
 
 from ..errors import FileError
+from .batch import Record
 from .outputs import make_folder, writing
-from .play import Record
 
 NAME = "cells.jsonl"
 HEADER = b'{"format": "abstain-cells", "version": 1}\n'

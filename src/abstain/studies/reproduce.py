@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from .. import datasets
 from . import claims, figures, outputs, report
+from .problems import INSTANCES
 from .results import summary
 from .rows import rows_of
 from .runner import FAILURES, Session, run
 from .spec import AnyStudy, Study, paper, read, select
-from .streams import INSTANCES
 
 if TYPE_CHECKING:
     import polars as pl

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .batch import Record
 from .cells import Comparator, cells
-from .play import Record
 from .study import Study, shown_rounds
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from .. import __version__
 from ..datasets.folders import as_folder
 from ..errors import InputError
 from . import growth, outputs
+from .batch import Record
 from .cells import Part, batches, cells, comparators
 from .log import Log
-from .play import Record
 from .results import collect
 from .sources import check_same
 from .spec import AnyStudy

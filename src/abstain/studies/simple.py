@@ -9,7 +9,7 @@ from .. import experts
 from ..regret import best_in_hindsight
 
 
-class Losses(NamedTuple):
+class ExampleLosses(NamedTuple):
     """Expected losses at a cost, of classifiers sign(x - theta) with theta at any border of the pieces."""
 
     border: NDArray[np.float64]
@@ -19,7 +19,7 @@ class Losses(NamedTuple):
     """With the rule "abstain up to rho", by theta and rho (n, n)."""
 
 
-def losses(eta: float, cost: float, pieces: int) -> Losses:
+def losses(eta: float, cost: float, pieces: int) -> ExampleLosses:
     """X is uniform on [0, 1]; up to eta both labels are equally likely, beyond it all are +1.
 
     They are exact: each piece of the line stands in the table with both its labels.
@@ -31,4 +31,4 @@ def losses(eta: float, cost: float, pieces: int) -> Losses:
     pairs = experts.from_columns(n, n + 1)
     table = np.hstack([x[:, np.newaxis] - border, x[:, np.newaxis] - border, never])
     total = best_in_hindsight(pairs, table, y, cost=cost).total.reshape(n, n + 1) / len(x)
-    return Losses(border, total[:, -1], total[:, :-1])
+    return ExampleLosses(border, total[:, -1], total[:, :-1])

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import datasets
 from ..errors import FileError
-from .streams import INSTANCES
+from .problems import INSTANCES
 
 END_BYTES = 1 << 20
 

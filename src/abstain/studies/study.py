@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from .. import datasets
 from ..errors import AbstainError, InputError
 from ..tables import as_count, as_seed, is_number
-from . import streams
+from . import problems
 from .ingredients import ExpertsSpec, LearnerSpec, one_of
 
-Setting: TypeAlias = tuple[str, float]
+SetAndCost: TypeAlias = tuple[str, float]
 
 SCALES = ("maxabs", "minmax")
 PUBLISHED = (200, 1_000, 5_000, 9_800)
@@ -38,8 +38,8 @@ class Study:
     """The paper's figure that shows it."""
     sets: tuple[str, ...] = ()
     costs: tuple[float, ...] = ()
-    settings: tuple[Setting, ...] = ()
-    instead: tuple[Setting, ...] = ()
+    settings: tuple[SetAndCost, ...] = ()
+    instead: tuple[SetAndCost, ...] = ()
     """What is played where none of the sets is here."""
     scale: str = "maxabs"
     experts: ExpertsSpec = field(default_factory=ExpertsSpec)
@@ -74,8 +74,8 @@ class Study:
             raise InputError(f"experts: expected an ExpertsSpec, got {self.experts!r}")
         settings, instead = self._pairs(), _as_pairs(self.instead, "instead")
         for dataset, cost in (*settings, *instead):
-            one_of(dataset, streams.names(), "set")
-            if (dataset in streams.INSTANCES) != (self.experts.kind == "instance"):
+            one_of(dataset, problems.names(), "set")
+            if (dataset in problems.INSTANCES) != (self.experts.kind == "instance"):
                 raise InputError(f"experts: {dataset} needs experts of kind {_kind_for(dataset)}")
             if not is_number(cost) or not 0.0 <= cost <= 1.0:
                 raise InputError(f"cost: expected a number in [0, 1], got {cost!r}")
@@ -92,7 +92,7 @@ class Study:
         object.__setattr__(self, "sets", tuple(dict.fromkeys(dataset for dataset, _ in settings)))
         object.__setattr__(self, "costs", tuple(dict.fromkeys(cost for _, cost in settings)))
 
-    def _pairs(self) -> tuple[Setting, ...]:
+    def _pairs(self) -> tuple[SetAndCost, ...]:
         for name in ("sets", "costs", "settings", "instead", "learners"):
             if not isinstance(getattr(self, name), (tuple, list)):
                 raise InputError(f"{name}: expected a list, got {getattr(self, name)!r}")
@@ -116,14 +116,14 @@ class Study:
         return replace(self, sets=(), costs=(), settings=self.instead)
 
 
-def _as_pairs(pairs: Any, name: str) -> tuple[Setting, ...]:
+def _as_pairs(pairs: Any, name: str) -> tuple[SetAndCost, ...]:
     if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
         raise InputError(f"{name}: expected pairs of a set and a cost, got {pairs!r}")
     return tuple((dataset, cost) for dataset, cost in pairs)
 
 
 def _kind_for(dataset: str) -> str:
-    return "instance" if dataset in streams.INSTANCES else "hyperplanes or axis_planes"
+    return "instance" if dataset in problems.INSTANCES else "hyperplanes or axis_planes"
 
 
 def shown_rounds(rounds: int, checkpoints: int) -> NDArray[np.int64]:

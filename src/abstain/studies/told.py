@@ -38,7 +38,7 @@ class Told(ExpertSet):
         return self._experts.parameters()
 
 
-class Known(Loss):
+class GivenLoss(Loss):
     """The loss of predictions that are losses already."""
 
     name = "known"
@@ -87,4 +87,6 @@ def tell(experts: ExpertSet, X: Floats, y: NDArray[Any], loss: Loss, most_bytes:
         losses[rows] = loss(advice.predictions, labels[rows])
         abstains[rows] = advice.abstains
     numbers = np.arange(len(X), dtype=np.float64)[:, np.newaxis]
-    return Table(Told(experts, losses, abstains), numbers, labels, Known(loss.binary), losses.nbytes + abstains.nbytes)
+    return Table(
+        Told(experts, losses, abstains), numbers, labels, GivenLoss(loss.binary), losses.nbytes + abstains.nbytes
+    )

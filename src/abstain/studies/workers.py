@@ -10,8 +10,8 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from ..errors import AbstainError, InputError
+from .batch import Record, run_batch
 from .cells import Part
-from .play import Record, run_batch
 
 CONNECT_SECONDS = 10
 """How long to wait for a Dask scheduler."""

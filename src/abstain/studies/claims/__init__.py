@@ -4,9 +4,9 @@ What decides a verdict is written as a constant with its reason, from the claim'
 """
 
 from .ledger import judge
+from .overview import readings_table, table
 from .readings import Reading, breaks
 from .rules import RULES
-from .table import readings_table, table
 from .verdict import Failure, Verdict
 
 __all__ = ["RULES", "Failure", "Reading", "Verdict", "breaks", "judge", "readings_table", "table"]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..problems import UNSCALED
 from ..results import summary
-from ..streams import UNSCALED
 
 if TYPE_CHECKING:
     import polars as pl

@@ -23,7 +23,7 @@ class Curve(NamedTuple):
     y: tuple[float, ...]
 
 
-class Losses(NamedTuple):
+class LossCurves(NamedTuple):
     """What figure 2 shows."""
 
     gamma: float
@@ -39,7 +39,7 @@ class Losses(NamedTuple):
     """The least of L~ - L on a grid of both variables."""
 
 
-def losses(gamma: float = 0.3, cost: float = 0.25, margin: float = 0.06) -> Losses:
+def losses(gamma: float = 0.3, cost: float = 0.25, margin: float = 0.06) -> LossCurves:
     """All by `abstain.surrogate` and `abstain.losses`; the label is +1, so that h is minus the margin."""
     a = np.linspace(-1.0, 1.0, 401)
     steps = np.array([-1.0, 0.0, 0.0, 1.0])
@@ -56,7 +56,7 @@ def losses(gamma: float = 0.3, cost: float = 0.25, margin: float = 0.06) -> Loss
         upper = surrogate(-a, r, 1.0, cost, gamma)
         over_margin.append((r, Curve("L", tuple(a), tuple(exact)), Curve("surrogate", tuple(a), tuple(upper))))
     both = surrogate(-a[:, np.newaxis], a, 1.0, cost, gamma) - np.where(a > 0.0, _ramp(a, gamma)[:, np.newaxis], cost)
-    return Losses(gamma, cost, margin, tuple(ramps), over_r, tuple(over_margin), float(both.min()))
+    return LossCurves(gamma, cost, margin, tuple(ramps), over_r, tuple(over_margin), float(both.min()))
 
 
 def _ramp(a: np.ndarray, gamma: float) -> np.ndarray:
@@ -64,7 +64,7 @@ def _ramp(a: np.ndarray, gamma: float) -> np.ndarray:
     return ramp(gamma)(-a[:, np.newaxis], np.ones(len(a)))[:, 0]
 
 
-def describe(shown: Losses) -> str:
+def describe(shown: LossCurves) -> str:
     """Figure 2 in a sentence."""
     return (
         f"The ramp loss for three widths, and for {GAMMA} = {shown.gamma:g} and c = {shown.cost:g} the abstention loss "
@@ -73,7 +73,7 @@ def describe(shown: Losses) -> str:
     )
 
 
-def draw(shown: Losses) -> "Figure":
+def draw(shown: LossCurves) -> "Figure":
     """Three panels: the ramp, over r, over -y h(x)."""
     figure = new_figure(9.0, 3.5)
     left, middle, right = figure.subplots(1, 3, sharey=True)

@@ -18,7 +18,7 @@ from ..experts import ExpertSet
 from ..losses import get as loss_named
 from ..regret import losses_of, sums_of_all
 from ..simulate import simulate
-from . import growth, seeds, streams
+from . import growth, problems, seeds
 from .cells import Cell, Comparator, Part, Stage
 from .sources import fingerprint
 from .study import shown_rounds
@@ -128,13 +128,13 @@ def _curve_of(expert: int, table: Table, cost: float) -> Floats:
 
 def _table(stage: Stage, draw: int, cost: float, data: str | None) -> Table:
     """The rounds of a draw; the same for all costs, unless the set is an instance made for a cost."""
-    own = stage.dataset in streams.INSTANCES
+    own = stage.dataset in problems.INSTANCES
     key = (stage.key, draw, cost if own else None, data)
     table = _kept.tables.pop(key, None)
     if table is None:
         seed = seeds.of_data(stage.seed, stage.dataset, stage.expert_set, draw)
         if own:
-            instance = streams.INSTANCES[stage.dataset](cost)
+            instance = problems.INSTANCES[stage.dataset](cost)
             experts, loss = instance.experts, instance.loss
             X, y = instance.draw(stage.rounds, seed)
         else:
@@ -149,7 +149,7 @@ def _table(stage: Stage, draw: int, cost: float, data: str | None) -> Table:
 
 def _rows(stage: Stage, seed: np.random.SeedSequence, data: str | None) -> tuple[Any, Any]:
     """Rows of the set in random order, without replacement unless it has fewer than there are rounds."""
-    scale = None if stage.dataset in streams.UNSCALED else stage.scale
+    scale = None if stage.dataset in problems.UNSCALED else stage.scale
     try:
         return datasets.load(stage.dataset, scale=scale, data=data, n=stage.rounds, seed=seed)
     except (FileError, InputError) as error:  # not a file, or not a package

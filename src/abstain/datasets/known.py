@@ -10,7 +10,7 @@ _PAGE = "LIBSVM data page"
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownSet:
     """A set as its public original has it."""
 
     name: str
@@ -37,28 +37,28 @@ def _page(*files: str) -> tuple[tuple[str, ...], ...]:
 
 
 _ALL = (
-    Known(
+    KnownSet(
         "higgs", 11_000_000, 28, "signal", _PAGE,
         "Baldi, Sadowski and Whiteson, Searching for exotic particles in high-energy physics with deep learning, 2014",
         positives=5_829_123, positive=("1", "s", "signal"), files=_page("HIGGS.xz"), sample=100_000,
     ),
-    Known(
+    KnownSet(
         "phishing", 11_055, 68, "label 1", _PAGE,
         "Mohammad, Thabtah and McCluskey, An assessment of features related to phishing websites, 2012",
         positives=6_157, files=_page("phishing"),
     ),
-    Known(
+    KnownSet(
         "ijcnn", 49_990, 22, "label 1", _PAGE + ", the training part",
         "Prokhorov, IJCNN 2001 neural network competition, 2001",
         positives=4_853, files=_page("ijcnn1.bz2"),
     ),
-    Known(
+    KnownSet(
         "covtype", 581_012, 54, "cover type 2, against all others", _PAGE,
         "Blackard and Dean, Comparative accuracies of artificial neural networks and discriminant analysis in "
         "predicting forest cover types, 1999",
         positives=283_301, positive=("2",), files=_page("covtype.libsvm.binary.bz2"),
     ),
-    Known(
+    KnownSet(
         "eye", 14_980, 14, "eye closed", "UCI, EEG Eye State",
         "Roesler, EEG Eye State, UCI Machine Learning Repository, 2013",
         positives=6_723, kind="arff",
@@ -67,40 +67,40 @@ _ALL = (
             UCI + "ml/machine-learning-databases/00264/EEG%20Eye%20State.arff",
         ),),
     ),
-    Known(
+    KnownSet(
         "skin", 245_057, 3, "skin", _PAGE,
         "Bhatt and Dhall, Skin Segmentation, UCI Machine Learning Repository, 2012",
         positives=50_859, files=_page("skin_nonskin"), positive=("1", "skin"),
     ),
-    Known(
+    KnownSet(
         "cod-rna", 59_535, 8, "label 1", _PAGE + ", the training part",
         "Uzilov, Keegan and Mathews, Detection of non-coding RNAs on the basis of predicted secondary structure "
         "formation free energy change, 2006",
         positives=19_845, files=_page("cod-rna"),
     ),
-    Known(
+    KnownSet(
         "guide", 7_089, 4, "label 1", _PAGE + ", svmguide1: the training part, then the test part",
         "Hsu, Chang and Lin, A practical guide to support vector classification, 2003",
         positives=4_000, files=_page("svmguide1", "svmguide1.t"),
     ),
-    Known(
+    KnownSet(
         "cifar", 12_000, 25, "horse (-1: ship)", "CIFAR-10, as 25 principal components",
         "Krizhevsky, Learning multiple layers of features from tiny images, 2009",
         positives=6_000, positive=("7", "horse"), kind="cifar",
         files=(("https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",),),
     ),
-    Known(
+    KnownSet(
         "synthetic", 10_000, 2, "x1 + x2 > 0", "computed: any number of rows",
         "Cortes, DeSalvo, Gentile, Mohri and Yang, Online learning with abstention, 2018, appendix D",
         kind="computed",
     ),
-    Known(
+    KnownSet(
         "breast-cancer", 569, 30, "malignant", "scikit-learn",
         "Wolberg, Mangasarian, Street and Street, Breast Cancer Wisconsin (Diagnostic), UCI Machine Learning "
         "Repository, 1993",
         positives=212, kind="scikit-learn",
     ),
-    Known(
+    KnownSet(
         "digits", 1_797, 64, "a digit of 5 or more", "scikit-learn",
         "Alpaydin and Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, 1998",
         positives=896, kind="scikit-learn",
@@ -110,7 +110,7 @@ _ALL = (
 SETS = {known.name: known for known in _ALL}
 
 
-def known(name: str) -> Known:
+def known(name: str) -> KnownSet:
     """The set of that name, or an error that says what comes close."""
     if isinstance(name, str) and name in SETS:
         return SETS[name]
