@@ -60,7 +60,7 @@ def a_round(learner: ab.Learner, advice: ab.experts.Advice, label: float) -> flo
 
 def measure(learner: Any, advices: list[ab.experts.Advice], y: Floats) -> tuple[Floats, Floats]:
     """The median and the least time of a round, of both empty calls and of a Python call, taken in turns."""
-    game, arrays = learner._game, arrays_of(learner._game)
+    game, arrays = learner.state, arrays_of(learner.state)
     times = []
     for advice, label in zip(advices, y, strict=True):
         calls = a_call(empty, game), a_call(empty_flat, *arrays), a_call(plain, game)
@@ -76,7 +76,7 @@ def run() -> None:
     rows = []
     for name, make in LEARNERS.items():
         learner: Any = make(experts)
-        n_arrays = len(arrays_of(learner._game))
+        n_arrays = len(arrays_of(learner.state))
         median, least = measure(learner, advices, y)
         row = [name]
         for call in (1, 2):

@@ -12,6 +12,7 @@ import pytest
 import abstain as ab
 from abstain.checks import play_online
 from abstain.errors import DecisionError, FileError, InputError
+from abstain.files import VERSION
 
 from .data.make import LEARNERS, learnt
 
@@ -27,17 +28,19 @@ def played():
     return learner
 
 
+@pytest.mark.parametrize("version", range(1, VERSION + 1))
 @pytest.mark.parametrize("name", LEARNERS)
-def test_files_of_the_first_version_are_read(name):
-    """Written by version 1 of the format (`tests/data/make.py`), with what the learner did next."""
-    learner = ab.load(FIXTURES / f"{name}-v1.abstain")
-    expected = json.loads((FIXTURES / f"{name}-v1.json").read_text())
+def test_files_of_every_version_are_read(name, version):
+    """Written by that version of the format (`tests/data/make.py`), with what the learner did next."""
+    learner = ab.load(FIXTURES / f"{name}-v{version}.abstain")
+    expected = json.loads((FIXTURES / f"{name}-v{version}.json").read_text())
     X, y = ab.datasets.load("synthetic", n=400, seed=1)
     assert (learner.round, list(learner.pending)) == (expected["round"], expected["pending"])
     decision = ab.Decision.from_json(json.dumps(expected["decision"]))
-    with pytest.raises(DecisionError, match="accept_unsigned"):
-        learner.learn(decision, 1)
-    learner.accept_unsigned = True
+    if version == 1:
+        with pytest.raises(DecisionError, match="accept_unsigned"):
+            learner.learn(decision, 1)
+        learner.accept_unsigned = True
     learner.learn(decision, 1)
     trace = ab.simulate(learner, X[200:], y[200:])
     assert trace.expert.tolist() == expected["expert"]
