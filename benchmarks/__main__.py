@@ -1,10 +1,10 @@
-"""Run all sections, or those named on the command line."""
+"""Run all sections, or those named on the command line; `before COMMIT [section ...]` compares with a commit."""
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from . import balls, floor, online, peers, reproduce, rings, scaling, startup, thresholds, weights
+from . import balls, before, floor, online, peers, player, reproduce, rings, scaling, startup, thresholds, weights
 from .table import console
 
 SECTIONS: dict[str, Callable[[], None]] = {
@@ -21,13 +21,23 @@ SECTIONS: dict[str, Callable[[], None]] = {
 }
 
 
-def main(names: list[str]) -> None:
-    unknown = [name for name in names if name not in SECTIONS]
+def check(names: list[str], known: Iterable[str]) -> None:
+    unknown = [name for name in names if name not in known]
     if unknown:
-        sys.exit(f"unknown section {', '.join(unknown)}; expected some of {', '.join(SECTIONS)}")
+        sys.exit(f"unknown section {', '.join(unknown)}; expected some of {', '.join(known)}")
+
+
+def main(words: list[str]) -> None:
     start = time.perf_counter()
-    for name in names or SECTIONS:
-        SECTIONS[name]()
+    if words[:1] == ["before"]:
+        if len(words) < 2:
+            sys.exit("expected a commit: python -m benchmarks before COMMIT [section ...]")
+        check(words[2:], player.SECTIONS)
+        before.main(words[1], words[2:] or list(player.SECTIONS))
+    else:
+        check(words, SECTIONS)
+        for name in words or SECTIONS:
+            SECTIONS[name]()
     console.print(f"\n{time.perf_counter() - start:.0f} seconds in all")
 
 
