@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
-from . import balls, before, floor, online, peers, player, reproduce, rings, scaling, startup, thresholds, weights
+from . import balls, before, floor, online, own, peers, player, reproduce, rings, scaling, startup, thresholds, weights
 from .table import console
 
 SECTIONS: dict[str, Callable[[], None]] = {
@@ -16,6 +16,7 @@ SECTIONS: dict[str, Callable[[], None]] = {
     "online": online.run,
     "startup": startup.run,
     "weights": weights.run,
+    "own": own.run,
     "balls": balls.run,
     "reproduce": reproduce.run,
 }
