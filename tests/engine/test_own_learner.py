@@ -91,7 +91,7 @@ from epsilon_greedy import EpsilonGreedy
 X, y = ab.datasets.load("synthetic", n=300, seed=0)
 learner = EpsilonGreedy(ab.experts.hyperplanes(2, 3, 4, seed=0), cost=0.3, seed=0)
 ab.simulate(learner, X, y)
-hits = sum(learner._compiled.play.stats.cache_hits.values())
+hits = sum(learner._call.functions.play.stats.cache_hits.values())
 print(float(learner.state.paid.sum()), hits)
 """
 

@@ -1,11 +1,10 @@
 """Learners whose rounds are compiled: their state, a NamedTuple of arrays, and a few kernels."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -15,20 +14,13 @@ from ..experts import Advice, ExpertSet
 from ..kernels.layout import Layout
 from ..typing import Array, Bools, Floats, Ints
 from .arrange import arrange, rules_in_use
+from .calls import Calls, Hand
 from .decision import FORMAT_1, Decision
 from .identity import Identity
 from .learner import Choice, Learner, Seed
-from .loop import Compiled, Kernels, Late, Played, Rounds, compiled, count_no_edges, never_full
+from .loop import Kernels, Late, Played, Rounds, count_no_edges, never_full
 from .play import play_blocks
-
-
-class _Hand(NamedTuple):
-    """The round that compiled functions are called with."""
-
-    x: Floats
-    abstains: Bools
-    losses: Array
-    carry: Array
+from .state import check_arrays, copied, fields_named
 
 
 class KernelLearner(Learner):
@@ -96,7 +88,7 @@ class KernelLearner(Learner):
     @state.setter
     def state(self, state: Any) -> None:
         self._state = state
-        self._entries.clear()
+        self._call.forget()
 
     @property
     def rule_of(self) -> Ints:
@@ -120,32 +112,17 @@ class KernelLearner(Learner):
     # Calls of compiled functions.
 
     @cached_property
-    def _compiled(self) -> Compiled:
-        return compiled(self.kernels)
+    def _call(self) -> Calls:
+        return Calls(self.kernels)
 
     @cached_property
-    def _entries(self) -> dict[str, Any]:
-        """The machine code of the functions called so far: the types of their arguments never change."""
-        return {}
-
-    @cached_property
-    def _hand(self) -> _Hand:
+    def _hand(self) -> Hand:
         """Room for one round; arrays that somebody else holds, or that are read-only, never get into compiled code."""
         carry = self.new_carry()
         if carry.ndim != 1 or carry.dtype not in (np.bool_, np.float64):
             raise InputError(f"new_carry: expected bits or floats (n,), got {carry.dtype} {carry.shape}")
         losses = np.zeros(self.experts.n_predictors, np.uint8 if self.loss.binary else np.float64)
-        return _Hand(np.zeros(self.experts.n_features or 0), np.zeros(self.n_rules, np.bool_), losses, carry)
-
-    def _call(self, name: str, *arguments: Any) -> Any:
-        """Call a compiled function; which of its versions is looked up once, as the types are always the same."""
-        entry = self._entries.get(name)
-        if entry is None:
-            function = getattr(self._compiled, name)
-            types = tuple(numba.typeof(argument) for argument in arguments)  # type: ignore[no-untyped-call]
-            function.compile(types)
-            entry = self._entries[name] = function.get_overload(types)
-        return entry(*arguments)
+        return Hand(np.zeros(self.experts.n_features or 0), np.zeros(self.n_rules, np.bool_), losses, carry)
 
     def _make_room(self) -> None:
         while self.kernels.full is not never_full and self._call("full", self.state):
@@ -156,7 +133,7 @@ class KernelLearner(Learner):
 
     # The protocol.
 
-    def _take_in_hand(self, abstains: Bools, carry: Array | None = None, losses: Array | None = None) -> _Hand:
+    def _take_in_hand(self, abstains: Bools, carry: Array | None = None, losses: Array | None = None) -> Hand:
         """Let compiled functions see a round."""
         hand = self._hand
         hand.abstains[:] = abstains if self._used is None else abstains[self._used]
@@ -204,7 +181,7 @@ class KernelLearner(Learner):
     def _absorb(self, decision: Decision, losses: Array) -> None:
         self._update(decision, True, self._take_in_hand(decision.abstains, self._carry_of(decision), losses))
 
-    def _update(self, decision: Decision, seen: bool, hand: _Hand) -> None:
+    def _update(self, decision: Decision, seen: bool, hand: Hand) -> None:
         self._call(
             "learn", decision.expert, hand.abstains, hand.losses, seen, decision.cost, hand.carry, self.state
         )  # fmt: skip
@@ -262,7 +239,7 @@ class KernelLearner(Learner):
         done, hand = 0, self._hand
         while done < len(rounds.u):
             self._make_room()
-            done = self._compiled.play(
+            done = self._call.functions.play(
                 done, self.round + 1, rounds, at, edges, late, self.supervised, self.pairs, hand.carry, self.state, out
             )
         if self.kernels.edges is count_no_edges:
@@ -270,13 +247,13 @@ class KernelLearner(Learner):
 
     def _settle(self, first: int, last: int, late: Late) -> None:
         """Learn what waits in the ring of these rounds."""
-        self._compiled.settle(first, last, late, self.state)
+        self._call.functions.settle(first, last, late, self.state)
 
     # Copies and files.
 
     def __getstate__(self) -> dict[str, Any]:
         values = super().__getstate__()
-        for name in ("_entries", "_hand", "_compiled"):
+        for name in ("_hand", "_call"):
             values.pop(name, None)
         return values
 
@@ -284,56 +261,23 @@ class KernelLearner(Learner):
         if "_state" not in vars(self):
             return None
         return type(self.state)(
-            *(value if name in self.fixed else _copied(value) for name, value in self.state._asdict().items())
+            *(value if name in self.fixed else copied(value) for name, value in self.state._asdict().items())
         )
 
     def _bring_back(self, kept: Any) -> None:
         if kept is None:
             vars(self).pop("_state", None)
-            self._entries.clear()
+            self._call.forget()
         else:
             self.state = kept
 
     def _arrays(self) -> dict[str, Array]:
-        fields = dict(_fields(self.state))
-        return {name: fields[name].copy() for name in self.saved}
+        return {name: field.copy() for name, field in fields_named(self.saved, self.state).items()}
 
     def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
-        fields = dict(_fields(self.state))
-        check_arrays(arrays, {name: fields[name] for name in self.saved}, self.signed)
+        fields = fields_named(self.saved, self.state)
+        check_arrays(arrays, fields, self.signed)
         self.check_saved(arrays)
         for name, array in arrays.items():
             fields[name][...] = array
         self.derive()
-
-
-def check_arrays(arrays: Mapping[str, Array], like: Mapping[str, Array], signed: tuple[str, ...] = ()) -> None:
-    """Raise an error unless these are the arrays that are expected: their names, types, shapes, and finite values."""
-    if arrays.keys() != like.keys():
-        raise InputError(f"state: expected the arrays {', '.join(like)}, got {', '.join(arrays) or 'none'}")
-    for name, array in arrays.items():
-        expected = like[name]
-        if array.dtype != expected.dtype or array.shape != expected.shape:
-            raise InputError(
-                f"state: expected {name} as {expected.dtype} {expected.shape}, got {array.dtype} {array.shape}"
-            )
-        if not np.isfinite(array).all():
-            raise InputError(f"state: expected finite numbers in {name}, got others")
-        if name not in signed and (array < 0).any():
-            raise InputError(f"state: expected numbers from 0 on in {name}, got others")
-
-
-def _fields(state: Any) -> Iterator[tuple[str, Any]]:
-    """The names and values of a state and of the states in it."""
-    for name, value in state._asdict().items():
-        if isinstance(value, tuple):
-            yield from _fields(value)
-        else:
-            yield name, value
-
-
-def _copied(value: Any) -> Any:
-    """A copy of a state that shares no array with it."""
-    if isinstance(value, tuple):
-        return type(value)(*map(_copied, value))
-    return value.copy() if isinstance(value, np.ndarray) else value

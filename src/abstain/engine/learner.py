@@ -1,12 +1,9 @@
 """What all learners share: the protocol, late labels, threads, copies, files."""
 
-import copy
 import os
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
-from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,11 +19,11 @@ from .decision import Decision, frozen
 from .identity import Identity
 from .play import play_rounds
 from .saving import contents
+from .shared import Shared
 
 Seed: TypeAlias = int | np.random.SeedSequence | None
 
 LEARNERS: "Registry[Learner]" = Registry("learner")
-_alive: "WeakSet[Learner]" = WeakSet()
 
 
 class Choice(NamedTuple):
@@ -39,7 +36,7 @@ class Choice(NamedTuple):
     """What has to be known of the round when its label comes: bits or floats (n,)."""
 
 
-class Learner(ABC):
+class Learner(Shared, ABC):
     """An online learner with the option to abstain.
 
     Round after round `decide` takes an input and returns a `Decision`. If it abstained, the cost is paid and the
@@ -63,6 +60,7 @@ class Learner(ABC):
         LEARNERS.add(cls)
 
     def __init__(self, experts: ExpertSet, *, cost: costs.CostLike, loss: Any = "zero_one", seed: Seed = None) -> None:
+        super().__init__()
         if not isinstance(experts, ExpertSet):
             raise InputError(f"experts: expected an ExpertSet, got {type(experts).__name__}")
         self.experts = experts
@@ -71,10 +69,7 @@ class Learner(ABC):
         self.seed = as_seed(seed)
         self.round = 0
         """The number of decisions made."""
-        self._identity = Identity()
         self._random = np.random.default_rng(own_stream(self.seed))
-        self._lock = threading.RLock()
-        _alive.add(self)
 
     # What a kind of learner defines.
 
@@ -102,12 +97,8 @@ class Learner(ABC):
         """The arrays of a file of format 1 as `_set_arrays` takes them."""
         return arrays
 
-    def _drop(self, decision: Decision) -> None:  # noqa: B027 (most have nothing to do)
+    def _drop(self, decision: Decision) -> None:
         """An open decision is forgotten."""
-
-    def _surrogate(self, expert: Ints, y: Array, costs: Floats) -> Any:
-        """L~ of the rounds (T,) of a game, and its gamma (None: any); None for learners that play L itself."""
-        return None
 
     # The protocol.
 
@@ -119,7 +110,7 @@ class Learner(ABC):
     @property
     def pending(self) -> tuple[int, ...]:
         """The rounds whose label is still to be learnt."""
-        with self._lock:
+        with self.lock:
             return tuple(sorted(self._identity.open.values()))
 
     @property
@@ -135,7 +126,7 @@ class Learner(ABC):
                 f"cost: a number can be set to another number, got {fresh!r} for {self._cost!r}; costs that vary are "
                 "given when the learner is made"
             )
-        with self._lock:
+        with self.lock:
             self._reprice(fresh)
 
     def _reprice(self, cost: costs.Constant) -> None:
@@ -174,7 +165,7 @@ class Learner(ABC):
 
     def decide(self, x: "ArrayLike | Advice") -> Decision:
         """Play a round on the input x (d,), or on the experts' advice for it."""
-        with self._lock:
+        with self.lock:
             advice, cost = self._advise(x)
             before, random = self.round, self._random.bit_generator.state
             try:
@@ -196,7 +187,7 @@ class Learner(ABC):
 
     def peek(self, x: "ArrayLike | Advice") -> Decision:
         """What `decide` would do. Nothing changes, and there is nothing to learn: it has no id."""
-        with self._lock:
+        with self.lock:
             advice, cost = self._advise(x)
             random = self._random.bit_generator.state
             try:
@@ -225,7 +216,7 @@ class Learner(ABC):
 
     def learn(self, decision: Decision, y: Any) -> None:
         """Learn the label of an open decision."""
-        with self._lock:
+        with self.lock:
             self._check_open(decision)
             labels = self.loss.labels([y])
             losses = self.loss(decision.predictions[np.newaxis], labels)[0]
@@ -242,24 +233,19 @@ class Learner(ABC):
 
         Where rounds that abstain are learnt from and others are often forgotten, predicting looks better than it is.
         """
-        with self._lock:
+        with self.lock:
             self._check_open(decision)
             self._identity.forget(decision)
             self._drop(decision)
 
     def n_edges(self, x: "ArrayLike | Advice") -> int:
         """The size of the graph in use for this input; unless a learner says otherwise, of what the protocol shows."""
-        with self._lock:
+        with self.lock:
             advice, _ = self._advise(x)
         silent = int(advice.abstains[0][self.experts.rule_of].sum())
         return (self.experts.n_experts - silent) * self.experts.n_experts + silent * silent
 
     # Whole tables, for `simulate`.
-
-    @property
-    def lock(self) -> "threading.RLock":
-        """Held by whoever uses the learner; hold it to use it for several rounds in a row."""
-        return self._lock
 
     def play(
         self, X: Floats, y: Array, costs: Floats, delay: int, at: Ints, edges: Ints, progress: Callable[[int], None],
@@ -270,7 +256,7 @@ class Learner(ABC):
 
     def surrogate(self, expert: Ints, y: Array, costs: Floats) -> Any:
         """L~ of the rounds (T,) of a game, and its gamma (None: any); None for learners that play L itself."""
-        return self._surrogate(expert, y, costs)
+        return None
 
     # Copies and files.
 
@@ -290,23 +276,6 @@ class Learner(ABC):
         """A new learner from what a learner, or its file, says of itself."""
         return cls(experts, cost=cost, loss=loss, seed=seed, **options)
 
-    def __copy__(self) -> "Learner":
-        return copy.deepcopy(self)  # a copy that shares arrays, but not the number of rounds, would be neither
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self._lock:
-            return {name: copy.deepcopy(value) for name, value in vars(self).items() if name != "_lock"}
-
-    def __setstate__(self, values: dict[str, Any]) -> None:
-        vars(self).update(values)
-        self._begin_life()
-        _alive.add(self)
-
-    def _begin_life(self) -> None:
-        """Be a copy from now on: what the other one decides is not this one's."""
-        self._lock = threading.RLock()
-        self._identity.begin_life(self.round)
-
     def __repr__(self) -> str:
         cost = self._cost.value if isinstance(self._cost, costs.Constant) else type(self._cost).__name__
         options = "".join(f", {name}={value!r}" for name, value in self._options().items())
@@ -321,18 +290,18 @@ class Learner(ABC):
 
     def snapshot(self) -> tuple[Any, ...]:
         """What `restore` needs to undo all that happens from now on."""
-        with self._lock:
+        with self.lock:
             return self.round, dict(self._identity.open), self._random.bit_generator.state, self._keep()
 
     def restore(self, snapshot: tuple[Any, ...]) -> None:
         """Undo all that happened since."""
-        with self._lock:
+        with self.lock:
             self.round, self._identity.open, self._random.bit_generator.state, kept = snapshot
             self._bring_back(kept)
 
     def contents(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """What a file of the learner holds: a header of plain values, and arrays."""
-        with self._lock:
+        with self.lock:
             return contents(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -343,13 +312,3 @@ class Learner(ABC):
 def _item(value: Any) -> Any:
     """A number or string of Python."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _begin_lives() -> None:
-    """In a forked process: no thread is left that could give a lock back, and every learner is a copy."""
-    for learner in list(_alive):
-        learner._begin_life()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_lives)

@@ -26,7 +26,7 @@ from ..kernels.cover.balls import (
 )  # fmt: skip
 from ..kernels.cover.search import nearest
 from ..kernels.exp3.rate import Rate
-from ..surrogate import surrogate
+from ..surrogate import surrogate as surrogate_loss
 from ..tables import as_count
 from ..typing import Array, Floats, Ints
 from . import balls, levels
@@ -197,10 +197,10 @@ class ContExp3Abs(KernelLearner):
         ball, probability = self._carry_of(decision)
         return bool(0.0 <= ball < self.n_balls and ball == math.floor(ball) and 0.0 < probability <= 1.0)
 
-    def _surrogate(self, expert: Ints, y: Array, costs: Floats) -> tuple[Floats, float | None]:
+    def surrogate(self, expert: Ints, y: Array, costs: Floats) -> tuple[Floats, float | None]:
         h, r = self._pairs.values
         # The three actions are so far from 0 that L~ is L for every gamma.
-        return surrogate(h[expert], r[expert], y, costs, 0.5 if self.gamma is None else self.gamma), self.gamma
+        return surrogate_loss(h[expert], r[expert], y, costs, 0.5 if self.gamma is None else self.gamma), self.gamma
 
     # Copies and files.
 
