@@ -13,7 +13,7 @@ from .simulate import simulate
 from .trace import Best, Trace
 from .warmup import warmup
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "UCB",

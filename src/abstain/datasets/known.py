@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..errors import InputError
+from ..errors import InputError, shown
 
 LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/"
 UCI = "https://archive.ics.uci.edu/"
@@ -118,4 +118,4 @@ def known(name: str) -> KnownSet:
 
     close = difflib.get_close_matches(name.lower(), SETS, n=2) if isinstance(name, str) else []
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
-    raise InputError(f"name: expected one of {', '.join(SETS)}, got {name!r}{hint}")
+    raise InputError(f"name: expected one of {', '.join(SETS)}, got {shown(name)}{hint}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError
-from ..tables import as_count, as_seed
+from ..tables import MOST, as_count, as_seed
 from . import folders, reading, shipped
 from .known import known
 from .scaling import as_scale, rescale
@@ -43,7 +43,7 @@ def load(
     ((3, 2), array([-1, -1,  1], dtype=int8))
     """
     which, scale, seed = known(name), as_scale(scale), as_seed(seed)
-    rows = None if n is None else as_count(n, "n")
+    rows = None if n is None else as_count(n, "n", most=MOST)
     if which.kind == "computed":
         return synthetic(10_000 if rows is None else rows, seed)
     if which.kind == "scikit-learn":
