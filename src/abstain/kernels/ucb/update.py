@@ -75,12 +75,18 @@ def note(t: int, expert: int, abstains: Bools, mask: Bools, s: UCBState) -> None
         record(t, abstains, s)
 
 
-@kernel
-def close(expert: int, s: UCBState) -> None:
+@inline
+def _close(expert: int, s: UCBState) -> None:
     """The label of a choice has come, or never will."""
     if s.estimates.open[expert] > 0:
         s.estimates.open[expert] -= 1
         s.estimates.n_open[0] -= 1
+
+
+@kernel
+def close(expert: int, s: UCBState) -> None:
+    """`_close`, to be called from Python."""
+    _close(expert, s)
 
 
 @kernel
@@ -91,7 +97,7 @@ def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, m
     """
     chosen, step = s.layout.team[expert], 1.0 if s.variant.counted else cost
     if seen:
-        close(expert, s)
+        _close(expert, s)
         row = s.search.row
         for p in range(np.uint64(losses.size)):
             row[p] = losses[p]
