@@ -37,9 +37,10 @@ def test_it_is_short():
     assert len(SOURCE.splitlines()) <= MOST_LINES
 
 
-def test_the_page(epsilon_greedy, tmp_path):
+def test_the_page(epsilon_greedy, tmp_path, monkeypatch):
     """The examples give what they say."""
-    examples = DocTestParser().get_doctest(PAGE, {"folder": tmp_path}, "learners.md", None, 0)
+    monkeypatch.chdir(tmp_path)
+    examples = DocTestParser().get_doctest(PAGE, {}, "learners.md", None, 0)
     runner = DocTestRunner(optionflags=ELLIPSIS | NORMALIZE_WHITESPACE)
     assert runner.run(examples).attempted > 10
     assert runner.failures == 0
