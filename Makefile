@@ -1,9 +1,12 @@
 # Every target makes its own virtual environment where there is none: nothing but python3 is needed.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+LOWEST := .venv-lowest
+# Windows has its programs elsewhere.
+PROGRAMS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := $(VENV)/$(PROGRAMS)
 
-.PHONY: demo test test-long test-bounds bench lint docs clean
+.PHONY: demo test test-long test-bounds test-lowest bench lint docs clean
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -23,6 +26,22 @@ test-long: $(VENV)/ready
 test-bounds: $(VENV)/ready
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 -q tests/test_equal_reference.py tests/conformance
 
+# The core with the lowest versions of what it needs that pyproject.toml allows.
+$(LOWEST)/ready: pyproject.toml tests/lowest.py
+	$(PYTHON) -m venv $(LOWEST)
+	$(PYTHON) tests/lowest.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/$(PROGRAMS)/python -m pip install --quiet --disable-pip-version-check \
+	--constraint $(LOWEST)/constraints.txt --editable .[sklearn,river,dask] \
+	hypothesis pandas pytest pytest-benchmark pytest-xdist
+	touch $@
+
+# Old packages warn of what is new, and of each other: warnings are no errors here.
+test-lowest: $(LOWEST)/ready
+	$(LOWEST)/$(PROGRAMS)/python -m pytest -n 2 -q -o filterwarnings=default -m "not long" \
+	tests/conformance tests/engine/test_identity.py tests/engine/test_own_learner.py tests/engine/test_threads.py \
+	tests/test_files.py tests/test_simulate.py tests/test_registry.py tests/test_losses.py tests/test_cli.py \
+	tests/studies/test_results.py tests/studies/test_cells.py tests/studies/test_reproduce.py tests/datasets/test_load.py
+
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks
 
@@ -38,4 +57,4 @@ docs: $(VENV)/ready
 	@echo "out/site/index.html"
 
 clean:
-	rm -rf $(VENV) out
+	rm -rf $(VENV) $(LOWEST) out

@@ -75,15 +75,15 @@ def test_radius_and_rates():
     three = ab.ContExp3Abs(3, cost=0.3, horizon=1000, eta="tuned")
     assert three.epsilon == pytest.approx(1000 ** (-1 / 5))
     cubes = math.ceil(2 * math.sqrt(3) / three.epsilon) ** 3
-    assert three._rate.scale == pytest.approx(math.sqrt(min(1000, cubes) * math.log(3) / 1000))
+    assert three.state.rate.scale == pytest.approx(math.sqrt(min(1000, cubes) * math.log(3) / 1000))
     grid = ab.ContExp3Abs(1, cost=0.3, gamma=0.2, horizon=1000, actions="grid", eta="anytime")
     assert grid.epsilon == pytest.approx(1000 ** (-1 / 3) * 0.2 ** (2 / 3))
     n = math.ceil(math.sqrt(2) / grid.epsilon)
     assert grid.experts.n_experts == n * n
-    assert grid._rate.scale == pytest.approx(math.sqrt(math.log(n * n) / 2))
+    assert grid.state.rate.scale == pytest.approx(math.sqrt(math.log(n * n) / 2))
     few = ab.ContExp3Abs(1, cost=0.6, epsilon=0.5, horizon=1000, eta="tuned", metric="cityblock")
-    assert few._rate.scale == pytest.approx(math.sqrt(4 * math.log(3) / 1000))
-    assert ab.ContExp3Abs(1, cost=0.6, epsilon=0.5, eta="anytime")._rate.scale == pytest.approx(
+    assert few.state.rate.scale == pytest.approx(math.sqrt(4 * math.log(3) / 1000))
+    assert ab.ContExp3Abs(1, cost=0.6, epsilon=0.5, eta="anytime").state.rate.scale == pytest.approx(
         math.sqrt(math.log(3) / 1.36)
     )
     assert ab.ContExp3Abs(1, cost=0.3, gamma=0.2, epsilon=9.0, actions="grid").experts.n_experts == 4

@@ -4,7 +4,7 @@ An implementation of *Online Learning with Abstention* (Cortes, DeSalvo, Gentile
 """
 
 from . import datasets, experts, graphs, instances, losses, theory
-from .engine import Decision, KernelLearner, Kernels, Learner, load
+from .engine import Choice, Decision, KernelLearner, Kernels, Learner, load
 from .errors import AbstainError
 from .kernels.jit import kernel
 from .learners import UCB, UCBGT, UCBNT, ContExp3Abs, Exp3Abs, FullSupervision
@@ -21,6 +21,7 @@ __all__ = [
     "UCBNT",
     "AbstainError",
     "Best",
+    "Choice",
     "ContExp3Abs",
     "Decision",
     "Exp3Abs",

@@ -38,6 +38,10 @@ class Registry(Generic[T]):
         if name in self._kinds:
             return self._kinds[name]
         module, _, kind = name.partition(":")
+        if module == "__main__":
+            raise UnknownKindError(
+                f"{self.sort}: {kind} was defined in a script or at a prompt; define it here, too, first"
+            )
         raise UnknownKindError(f"{self.sort}: {kind} of the module {module} is not known; import {module} first")
 
     def make(self, name: str, parameters: Mapping[str, Any]) -> T:

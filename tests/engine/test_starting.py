@@ -130,3 +130,15 @@ def _kinds(kind):
         if below.__module__.startswith("abstain."):
             yield below
             yield from _kinds(below)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not can_unshare(), reason="mounting in a namespace of one's own is not allowed here")
+def test_a_cache_that_was_filled_and_is_read_only(tmp_path):
+    """As in a container: it is used, and nothing is compiled."""
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    assert run(PLAY, env) == (0, "played 51\n")
+    mount = f'mount --bind {tmp_path} {tmp_path} && mount -o remount,bind,ro {tmp_path} && exec "$@"'
+    code = "from numba.core import event\nwith event.install_recorder('numba:compile') as recorder:\n"
+    code += textwrap.indent(PLAY, "    ") + "\nprint(len(recorder.buffer))"
+    assert run(code, env, "unshare", "--mount", "sh", "-c", mount, "sh") == (0, "played 51\n0\n")

@@ -8,15 +8,9 @@ import pytest
 
 import abstain as ab
 
+from .learners import MAKE, RINGS
+
 X, Y = ab.datasets.load("synthetic", n=2000, seed=0)
-RINGS = ab.experts.hyperplanes(2, 5, 6, seed=0)
-MAKE = {
-    "UCB": lambda: ab.UCB(RINGS, cost=0.3, seed=1),
-    "UCBGT": lambda: ab.UCBGT(RINGS, cost=0.3, seed=1),
-    "FS": lambda: ab.FullSupervision(RINGS, cost=0.3, seed=1),
-    "Exp3Abs": lambda: ab.Exp3Abs(RINGS, cost=0.3, seed=1),
-    "ContExp3Abs": lambda: ab.ContExp3Abs(2, cost=0.3, epsilon=0.3, seed=1),
-}
 N_THREADS, ROUNDS = 8, 2000
 
 

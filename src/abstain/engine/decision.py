@@ -3,13 +3,13 @@
 import hashlib
 import hmac
 import json
+import re
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from ..errors import FileError
-from ..tables import plain
 from ..typing import Array, Bools
 
 FORMAT = 2
@@ -66,7 +66,8 @@ class Decision:
         content = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("digest", "_key")}
         for name in ("abstains", "carry"):
             content[name] = _plain(content[name])
-        return {"format": FORMAT, **content, "predictions": self.predictions.tolist()}
+        of_array = {"predictions": self.predictions.tolist(), "dtype": self.predictions.dtype.str}
+        return {"format": FORMAT, **content, **of_array}
 
     def to_json(self) -> str:
         """The decision as JSON; floats are written so that they are read back exactly."""
@@ -88,7 +89,7 @@ class Decision:
             _check_types(content)
             for name in ("abstains", "carry"):
                 content[name] = frozen(_array(content[name], name))
-            content["predictions"] = frozen(plain(content["predictions"]).copy())
+            content["predictions"] = frozen(np.array(content["predictions"], _dtype(content.pop("dtype"))))
             return cls(**content)
         except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise FileError(f"decision: expected JSON written by to_json, got something else ({error})") from None
@@ -124,6 +125,13 @@ def _plain(array: Array) -> Any:
     return (array + np.uint8(48)).tobytes().decode() if array.dtype == np.bool_ else array.tolist()
 
 
+def _dtype(name: Any) -> Any:
+    """The type of predictions: numbers, or strings (objects if they end with NUL)."""
+    if type(name) is not str or not re.fullmatch(r"[<>|][fiub][1248]|[<>]U[0-9]{1,7}|\|O", name):
+        raise ValueError(f"dtype is {name!r:.20}")
+    return np.dtype(name)
+
+
 def _array(value: Any, name: str) -> Array:
     """What `_plain` made of an array."""
     if isinstance(value, str):
@@ -152,9 +160,12 @@ def _check_types(content: dict[str, Any]) -> None:
     for name, kind in _TYPES.items():
         if type(content[name]) is not kind:
             raise ValueError(f"{name} is not of type {kind.__name__}")
-    for name in ("id", "digest"):
-        if content[name] is not None and type(content[name]) is not str:
-            raise ValueError(f"{name} is not a text")
+    if content["id"] is not None and type(content["id"]) is not str:
+        raise ValueError("id is not a text")
+    if content["digest"] is not None and not re.fullmatch("[0-9a-f]{64}", content["digest"]):
+        raise ValueError("digest is not a digest")
+    if content["dtype"] == "|O" and not all(type(one) is str for one in content["predictions"]):
+        raise ValueError("predictions are not texts")
     if not 1 <= content["round"] <= MOST_ROUNDS or not 0 <= content["expert"] <= MOST_ROUNDS:
         raise ValueError("round and expert are out of range")
 
@@ -171,4 +182,5 @@ def _from_format_1(content: dict[str, Any]) -> dict[str, Any]:
         raise ValueError("neighbours or place are of another type")
     probability, name = float(content["probability"]), id_of_format_1(str(content["learner"]), content["round"])
     carry = neighbours if neighbours else [float(place), probability]
-    return {**content, "carry": carry, "id": name, "life": FORMAT_1, "digest": None}
+    dtype = np.array(content["predictions"]).dtype.str
+    return {**content, "carry": carry, "id": name, "life": FORMAT_1, "digest": None, "dtype": dtype}

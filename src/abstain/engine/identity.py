@@ -5,7 +5,7 @@ import secrets
 from typing import Any
 
 from ..errors import DecisionError
-from .decision import MOST_ROUNDS, Decision, id_of_format_1
+from .decision import FORMAT_1, MOST_ROUNDS, Decision, id_of_format_1
 
 _REMEMBERED = 10_000
 """So many forgotten decisions are known as such, and so many earlier lives; older ones are refused all the same."""
@@ -24,8 +24,8 @@ class Identity:
         self.life = secrets.token_hex(8)
         self.lives: dict[str, int] = {}
         """How far each earlier life was lived when this one began."""
-        self.open: dict[str, int] = {}
-        """The round of each decision whose label may still be learnt."""
+        self.open: dict[str, tuple[int, int]] = {}
+        """The round and the expert of each decision whose label may still be learnt."""
         self.forgotten: dict[str, None] = {}
 
     def begin_life(self, t: int) -> None:
@@ -56,12 +56,12 @@ class Identity:
         if not decision.signed_by(self.key):
             if decision.digest is not None or decision._key is not None:
                 raise DecisionError(f"decision: round {decision.round} was changed since it was decided")
-            if not accept_unsigned:
+            if not accept_unsigned or decision.life != FORMAT_1:
                 raise DecisionError(
-                    f"decision: round {decision.round} carries no digest, so it may have been changed; if you trust "
-                    "where it comes from (files of format 1 have none), set learner.accept_unsigned = True"
+                    f"decision: round {decision.round} carries no digest, so it may have been changed; if it is of "
+                    "format 1, which had none, and you trust where it comes from, set learner.accept_unsigned = True"
                 )
-        if self.open.get(decision.id) != decision.round:
+        if self.open.get(decision.id, (0, 0))[0] != decision.round:
             raise DecisionError(f"decision: round {decision.round} {self._why(decision, hidden)}")
 
     def _why(self, decision: Decision, hidden: bool) -> str:
@@ -85,7 +85,7 @@ class Identity:
             "key": self.key.hex(),
             "life": self.life,
             "lives": self.lives,
-            "pending": [[name, t] for name, t in self.open.items()],
+            "pending": [[name, t, expert] for name, (t, expert) in self.open.items()],
         }
 
     @classmethod
@@ -95,14 +95,15 @@ class Identity:
         self.learner, last = _text(header["id"]), header["round"]
         pending = header["pending"]
         if version == 1:
-            pending = [[id_of_format_1(self.learner, t), t] for t in _list(pending)]
+            pending = [[id_of_format_1(self.learner, t), t, -1] for t in _list(pending)]
         else:
             self.key, self.life = bytes.fromhex(_text(header["key"])), _text(header["life"])
             self.lives = {_text(life): _round(t, last, 0) for life, t in dict(header["lives"]).items()}
             if len(self.key) != 32:
                 raise ValueError("the key is not of 32 bytes")
-        self.open = {_text(name): _round(t, last, 1) for name, t in _list(pending)}
-        if len(set(self.open.values())) < len(pending):
+        for name, t, expert in _list(pending):
+            self.open[_text(name)] = _round(t, last, 1), _round(expert, MOST_ROUNDS, -1)
+        if len({t for t, _ in self.open.values()}) < len(pending):
             raise ValueError("a round is pending twice")
         return self
 
@@ -127,5 +128,5 @@ def _list(value: Any) -> list[Any]:
 
 def _round(value: Any, last: int, least: int) -> int:
     if type(value) is not int or not least <= value <= last:
-        raise ValueError(f"expected a round up to {last}, got {value!r:.100}")
+        raise ValueError(f"expected a number up to {last}, got {value!r:.100}")
     return value

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import costs
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..experts import Advice, ExpertSet
 from ..kernels.layout import Layout
 from ..typing import Array, Bools, Floats, Ints
@@ -33,7 +33,7 @@ class KernelLearner(Learner):
 
     kernels: ClassVar[Kernels]
     """The algorithm."""
-    saved: ClassVar[tuple[str, ...]]
+    saved: ClassVar[tuple[str, ...]] = ()
     """The fields of the state, by name, that hold what was learnt; the others are scratch, or follow from them (see
     `derive`). They are finite and not negative, unless `signed`."""
     signed: ClassVar[tuple[str, ...]] = ()
@@ -44,6 +44,18 @@ class KernelLearner(Learner):
     def __init__(self, experts: ExpertSet, *, cost: costs.CostLike, loss: Any = "zero_one", seed: Seed = None) -> None:
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
         self._used, self.pairs = rules_in_use(experts)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        kernels = getattr(cls, "kernels", None)
+        if kernels is not None and not (isinstance(kernels, Kernels) and all(hasattr(k, "py_func") for k in kernels)):
+            raise InputError(f"kernels: expected Kernels of functions marked ab.kernel, got {shown(kernels)}")
+        if not all(isinstance(name, str) for name in (*cls.saved, *cls.signed, *cls.fixed)):
+            raise InputError(f"saved: expected names of fields of the state, got {shown(cls.saved)}")
+
+    def _reprice(self, cost: costs.Constant) -> None:
+        _ = self.state  # made at the cost that was given
+        super()._reprice(cost)
 
     # What a learner defines.
 
@@ -70,19 +82,26 @@ class KernelLearner(Learner):
 
     def grow(self) -> None:
         """Set `state` to one with more room; called when the kernel ``full`` says so."""
+        raise InputError("grow: expected to be defined where the kernel full says that there is no room, got nothing")
 
     def check_saved(self, arrays: Mapping[str, Array]) -> None:
         """Raise a `ValueError` if what a file holds cannot be a state; types, sizes, signs were checked before."""
 
     # The state.
 
-    @cached_property
-    def _state(self) -> Any:
-        return self.new_state()
+    _state: Any = None
 
     @property
     def state(self) -> Any:
-        """All that the kernels work on. Look, but do not touch."""
+        """All that the kernels work on, made when it is first needed. Look, but do not touch."""
+        if self._state is None:
+            with self.lock:
+                if self._state is None:
+                    state = self.new_state()
+                    if not isinstance(state, tuple) or not hasattr(state, "_fields"):
+                        raise InputError(f"new_state: expected a NamedTuple, got {shown(state)}")
+                    fields_named(self.saved, state)
+                    self._state = state
         return self._state
 
     @state.setter
@@ -118,15 +137,17 @@ class KernelLearner(Learner):
     @cached_property
     def _hand(self) -> Hand:
         """Room for one round; arrays that somebody else holds, or that are read-only, never get into compiled code."""
-        carry = self.new_carry()
+        carry = np.asarray(self.new_carry())
         if carry.ndim != 1 or carry.dtype not in (np.bool_, np.float64):
             raise InputError(f"new_carry: expected bits or floats (n,), got {carry.dtype} {carry.shape}")
         losses = np.zeros(self.experts.n_predictors, np.uint8 if self.loss.binary else np.float64)
         return Hand(np.zeros(self.experts.n_features or 0), np.zeros(self.n_rules, np.bool_), losses, carry)
 
     def _make_room(self) -> None:
-        while self.kernels.full is not never_full and self._call("full", self.state):
+        if self.kernels.full is not never_full and self._call("full", self.state):
             self.grow()
+            if self._call("full", self.state):
+                raise InputError("grow: expected room for another round, got a state that is full, too")
 
     def _draw(self, n: int) -> Floats:
         return self._random.random(n) if self.draws else np.zeros(n)
@@ -146,11 +167,12 @@ class KernelLearner(Learner):
     def _advise(self, x: "ArrayLike | Advice") -> tuple[Advice, float]:
         advice, cost = super()._advise(x)
         hand = self._take_in_hand(advice.abstains[0])
-        if not isinstance(x, Advice):
-            if self.experts.n_features is None:
-                hand = vars(self)["_hand"] = hand._replace(x=np.array(x, np.float64))
-            else:
-                hand.x[:] = x
+        if isinstance(x, Advice):
+            vars(self)["_hand"] = hand._replace(x=np.zeros(0))
+        elif self.experts.n_features is None or hand.x.size != self.experts.n_features:
+            vars(self)["_hand"] = hand._replace(x=np.array(x, np.float64))
+        else:
+            hand.x[:] = x
         return advice, cost
 
     def _choose(self, advice: Advice, cost: float) -> Choice:
@@ -197,7 +219,8 @@ class KernelLearner(Learner):
 
     def _fits(self, decision: Decision) -> bool:
         carry, own = self._carry_of(decision), self._hand.carry
-        return super()._fits(decision) and carry.shape == own.shape and carry.dtype == own.dtype
+        same = carry.shape == own.shape and carry.dtype == own.dtype
+        return same and bool(np.isfinite(carry).all()) and super()._fits(decision)
 
     def n_edges(self, x: "ArrayLike | Advice") -> int:
         """The size of the graph in use for this input."""
@@ -242,6 +265,10 @@ class KernelLearner(Learner):
             done = self._call.functions.play(
                 done, self.round + 1, rounds, at, edges, late, self.supervised, self.pairs, hand.carry, self.state, out
             )
+            if done < 0:
+                raise InputError(
+                    f"choose: expected an expert below {self.experts.n_experts}, got another in row {-1 - done}"
+                )
         if self.kernels.edges is count_no_edges:
             edges[:] = self._edges_shown(rounds.abstains[at])
 
@@ -258,7 +285,7 @@ class KernelLearner(Learner):
         return values
 
     def _keep(self) -> Any:
-        if "_state" not in vars(self):
+        if self._state is None:
             return None
         return type(self.state)(
             *(value if name in self.fixed else copied(value) for name, value in self.state._asdict().items())
@@ -266,10 +293,10 @@ class KernelLearner(Learner):
 
     def _bring_back(self, kept: Any) -> None:
         if kept is None:
-            vars(self).pop("_state", None)
+            self._state = None
             self._call.forget()
         else:
-            self.state = kept
+            self.state = copied(kept)
 
     def _arrays(self) -> dict[str, Array]:
         return {name: field.copy() for name, field in fields_named(self.saved, self.state).items()}

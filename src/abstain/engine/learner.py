@@ -60,9 +60,9 @@ class Learner(Shared, ABC):
         LEARNERS.add(cls)
 
     def __init__(self, experts: ExpertSet, *, cost: costs.CostLike, loss: Any = "zero_one", seed: Seed = None) -> None:
-        super().__init__()
         if not isinstance(experts, ExpertSet):
             raise InputError(f"experts: expected an ExpertSet, got {type(experts).__name__}")
+        super().__init__()
         self.experts = experts
         self._cost = costs.get(cost)
         self.loss = losses.get(loss)
@@ -111,7 +111,7 @@ class Learner(Shared, ABC):
     def pending(self) -> tuple[int, ...]:
         """The rounds whose label is still to be learnt."""
         with self.lock:
-            return tuple(sorted(self._identity.open.values()))
+            return tuple(sorted(t for t, _ in self._identity.open.values()))
 
     @property
     def cost(self) -> costs.Cost:
@@ -144,15 +144,24 @@ class Learner(Shared, ABC):
 
     def _decision(self, choice: Choice, advice: Advice, cost: float, t: int, name: str | None) -> Decision:
         experts, identity = self.experts, self._identity
-        abstained = bool(advice.abstains[0, experts.rule_of[choice.expert]])
+        expert, probability = int(choice.expert), float(choice.probability)
+        if not 0 <= expert < experts.n_experts or not 0.0 <= probability <= 1.0 + 1e-9:
+            raise InputError(
+                f"choose: expected an expert below {experts.n_experts} and a probability, "
+                f"got {expert} and {probability}"
+            )
+        predictions = advice.predictions[0]
+        if predictions.dtype == np.longdouble:
+            predictions = predictions.astype(np.float64)
+        abstained = bool(advice.abstains[0, experts.rule_of[expert]])
         decision = Decision(
             round=t,
-            expert=choice.expert,
+            expert=expert,
             abstained=abstained,
-            prediction=None if abstained else _item(advice.predictions[0, experts.predictor_of[choice.expert]]),
-            probability=choice.probability,
+            prediction=None if abstained else _item(predictions[experts.predictor_of[expert]]),
+            probability=probability,
             cost=cost,
-            predictions=frozen(advice.predictions[0].copy()),
+            predictions=frozen(predictions.copy()),
             abstains=frozen(advice.abstains[0].copy()),
             carry=frozen(choice.carry),
             id=name,
@@ -175,7 +184,7 @@ class Learner(Shared, ABC):
                 self._random.bit_generator.state = random
                 raise
             if self.supervised or not decision.abstained:
-                self._identity.open[str(decision.id)] = decision.round
+                self._identity.open[str(decision.id)] = decision.round, decision.expert
             return decision
 
     def _play_round(self, advice: Advice, cost: float) -> Decision:
@@ -221,11 +230,11 @@ class Learner(Shared, ABC):
             labels = self.loss.labels([y])
             losses = self.loss(decision.predictions[np.newaxis], labels)[0]
             # Closed first: if Ctrl-C comes in between, the label is lost, not learnt twice.
-            t = self._identity.open.pop(str(decision.id))
+            entry = self._identity.open.pop(str(decision.id))
             try:
                 self._absorb(decision, losses)
             except Exception:
-                self._identity.open[str(decision.id)] = t
+                self._identity.open[str(decision.id)] = entry
                 raise
 
     def forget(self, decision: Decision) -> None:
@@ -291,12 +300,14 @@ class Learner(Shared, ABC):
     def snapshot(self) -> tuple[Any, ...]:
         """What `restore` needs to undo all that happens from now on."""
         with self.lock:
-            return self.round, dict(self._identity.open), self._random.bit_generator.state, self._keep()
+            return self.round, self._cost, dict(self._identity.open), self._random.bit_generator.state, self._keep()
 
     def restore(self, snapshot: tuple[Any, ...]) -> None:
-        """Undo all that happened since."""
+        """Undo all that happened since; what was decided since cannot be learnt. It can be done again."""
         with self.lock:
-            self.round, self._identity.open, self._random.bit_generator.state, kept = snapshot
+            self._identity.begin_life(snapshot[0])
+            self.round, self._cost, known, self._random.bit_generator.state, kept = snapshot
+            self._identity.open = dict(known)
             self._bring_back(kept)
 
     def contents(self) -> tuple[dict[str, Any], dict[str, Array]]:

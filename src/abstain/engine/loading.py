@@ -9,8 +9,9 @@ import numpy as np
 
 from .. import costs, files, graphs, losses
 from .. import experts as expert_sets
-from ..errors import AbstainError, FileError, InputError, UnknownKindError
+from ..errors import AbstainError, FileError, InputError, UnknownKindError, shown
 from ..experts import ExpertSet
+from ..registry import as_plain
 from .decision import MOST_ROUNDS
 from .identity import Identity
 from .learner import LEARNERS, Learner
@@ -22,38 +23,39 @@ def load(
     experts: ExpertSet | None = None,
     cost: costs.CostLike | None = None,
     loss: Any = None,
-    graph: graphs.FeedbackGraph | None = None,
-    metric: Any = None,
+    **options: Any,
 ) -> Learner:
     """The learner that `Learner.save` wrote; it goes on bit for bit, as a copy with a life of its own.
 
-    Python functions, and graphs that remember, cannot be in the file: give them again. The experts are checked by a
-    fingerprint of their kind, pairs and parameters. Learners, experts, losses and graphs of classes of your own are
+    Python functions, and graphs that remember, cannot be in the file: give them again, also those that are options of
+    the learner (``graph=``, ``metric=``). The experts are checked by a fingerprint of their kind, pairs and parameters.
+    Learners, experts, losses and graphs of classes of your own are
     found once their module was imported; nothing is imported here.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise InputError(f"path: expected the path of a file, got {type(path).__name__}")
     header, arrays = files.read(path)
     with _checked(path):
-        version, last, options = header["version"], header["round"], dict(header["options"])
+        version, last = header["version"], header["round"]
         if type(last) is not int or not 0 <= last <= MOST_ROUNDS:
             raise ValueError(f"the round is {last!r:.100}")
         if type(header["binary"]) is not bool or type(header["learner"]) is not str:
             raise ValueError("binary or learner is of another type")
         identity, seed, saved_experts = Identity.from_header(header, version), _seed(header["seed"]), header["experts"]
         state = _part(arrays, "state.")
+        known = _options(header, arrays, version)
     kind = _kind(header["learner"])
     parts = (
         _experts(path, saved_experts, arrays, experts),
         _cost(path, header, arrays, cost),
         _loss(path, header, loss),
         seed,
-        {name: _option(path, name, value, arrays, graph, metric) for name, value in options.items()},
+        _given_again(path, known, options),
     )
-    if graph is not None or metric is not None:
+    if options:
         learner = kind._make(*parts)  # if these do not fit, it is not the file's fault
     with _checked(path):
-        if graph is None and metric is None:
+        if not options:
             learner = kind._make(*parts)
         learner.round, learner._identity = last, identity
         learner._random.bit_generator.state = header["random"]
@@ -150,29 +152,49 @@ def _seed(saved: Any) -> Any:
     return saved
 
 
-def _option(path: Any, name: str, saved: Any, arrays: dict[str, Any], graph: Any, metric: Any) -> Any:
-    """A learner's option: a graph or a metric may have to be given again."""
-    if name == "graph":
-        if saved is None:
-            if graph is None:
-                raise InputError(f"graph: that of {path} is a Python object; give it as graph=")
-            return graph
-        with _checked(path):
-            known = graphs.from_parameters({**saved, **_part(arrays, "graph.")})
-        if graph is not None and not _same_graph(graph, known):
-            raise InputError(f"graph: expected {known!r}, which {path} was saved with, got {graph!r}")
-        return known
-    if name == "metric":
-        if saved is None and not callable(metric):
-            raise InputError(f"metric: that of {path} is a Python function; give it as metric=")
-        if saved is not None and metric not in (None, saved):
-            raise InputError(f"metric: expected {saved!r}, which {path} was saved with, got {metric!r}")
-        return saved or metric
-    return saved
+_AGAIN = object()
+"""What an option is that has to be given again."""
 
 
-def _same_graph(one: Any, other: graphs.FeedbackGraph) -> bool:
-    first, second = graphs.spec(graphs.get(one)), graphs.spec(other)
-    if first is None or second is None or first.keys() != second.keys():
+def _options(header: dict[str, Any], arrays: dict[str, Any], version: int) -> dict[str, Any]:
+    """The options that a file holds."""
+    saved = header["options"]
+    if version == 1:
+        functions = {name: _AGAIN for name in ("graph", "metric") if saved.get(name, "") is None}
+        graph = saved.get("graph")
+        made = {"graph": graphs.from_parameters({**graph, **_part(arrays, "graph.")})} if graph is not None else {}
+        return {**as_plain(saved), **made, **functions}
+    known = {name: array for name, array in _part(arrays, "options.").items() if "." not in name}
+    for name, value in saved.items():
+        if isinstance(value, dict) and value.keys() == {"graph"}:
+            known[name] = graphs.from_parameters({**value["graph"], **_part(arrays, f"options.{name}.")})
+        else:
+            known[name] = as_plain(value)
+    return {**known, **dict.fromkeys(header["again"], _AGAIN)}
+
+
+def _given_again(path: Any, known: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """All options: those that the file does not hold have to be given, others may not differ."""
+    for name, value in known.items():
+        if value is _AGAIN and given.get(name) is None:
+            raise InputError(f"{name}: that of {path} is a Python function or object; give it as {name}=")
+    for name, value in given.items():
+        if value is not None and (name not in known or (known[name] is not _AGAIN and not _same(value, known[name]))):
+            expected = (
+                f"{known[name]!r}, which {path} was saved with" if name in known else f"some of {', '.join(known)}"
+            )
+            raise InputError(f"{name}: expected {expected}, got {shown(value)}")
+    return {name: given[name] if value is _AGAIN else value for name, value in known.items()}
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two options are equal."""
+    if isinstance(other, graphs.FeedbackGraph):
+        one, other = graphs.spec(graphs.get(one)), graphs.spec(other)
+        if one is None or other is None or one.keys() != other.keys():
+            return False
+        return all(np.array_equal(one[name], other[name]) for name in one)
+    try:
+        return bool(np.array_equal(one, other)) if isinstance(other, np.ndarray) else bool(as_plain(one) == other)
+    except AbstainError:
         return False
-    return all(np.array_equal(first[name], second[name]) for name in first)

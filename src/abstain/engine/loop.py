@@ -32,6 +32,13 @@ def never_full(s: Any) -> bool:
     return False
 
 
+@inline
+def clear(carry: Array) -> None:
+    """What an earlier round left is no part of this one."""
+    for c in range(np.uint64(carry.size)):
+        carry[c] = 0
+
+
 class Kernels(NamedTuple):
     """An algorithm: compiled functions of its state s, a NamedTuple of arrays. They allocate nothing.
 
@@ -103,6 +110,7 @@ full_inside: Any = None
 
 def peek_round(t: int, u: float, x: Floats, abstains: Bools, carry: Array, s: Any) -> tuple[int, float]:
     """Choose; nothing is learnt."""
+    clear(carry)
     expert, probability = choose(t, u, x, abstains, carry, s)
     return expert, probability
 
@@ -111,8 +119,11 @@ def decide_round(
     t: int, u: float, x: Floats, abstains: Bools, losses: Array, cost: float, carry: Array, supervised: bool,
     pairs: Pairs, s: Any,
 ) -> tuple[int, float, bool]:  # fmt: skip
-    """Choose, take note, and learn at once if no label will come."""
+    """Choose, take note, and learn at once if no label will come; nothing, if there is no such expert."""
+    clear(carry)
     expert, probability = choose(t, u, x, abstains, carry, s)
+    if expert < 0 or expert >= pairs.rule.size:
+        return expert, probability, False
     note(t, expert, abstains, carry, s)
     abstained = abstains[pairs.rule[expert]]
     seen = supervised or not abstained
@@ -159,6 +170,8 @@ def play(
 ) -> int:  # fmt: skip
     """Play a block from row ``first`` on, row i in round t + i; stop at the row for which there is no room.
 
+    If in row i an expert is chosen that there is not, it returns -1 - i.
+
     ``at`` holds the 0-based rows before which the edges are to be counted into ``n_edges``. With ``late`` a label is
     learnt right after as many further decisions as it has places.
     """
@@ -171,7 +184,10 @@ def play(
             if at[checkpoint] == i:
                 n_edges[checkpoint] = edges(t + i, abstains, s)
             checkpoint += 1
+        clear(carry)
         expert, _ = choose_inside(t + i, rounds.u[i], rounds.x[i], abstains, carry, s)
+        if expert < 0 or expert >= pairs.rule.size:
+            return -1 - i
         note_inside(t + i, expert, abstains, carry, s)
         abstained = abstains[pairs.rule[expert]]
         out.expert[i] = expert

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import costs, graphs
-from ..registry import name_of
+from ..registry import as_plain, name_of
 from ..typing import Array
 
 if TYPE_CHECKING:
@@ -14,19 +14,24 @@ if TYPE_CHECKING:
 
 
 def contents(learner: "Learner") -> tuple[dict[str, Any], dict[str, Array]]:
-    """The header and the arrays of a learner's file."""
+    """The header and the arrays of a learner's file; ``again`` are the options that `load` has to be given again."""
     arrays = {f"state.{name}": array for name, array in learner._arrays().items()}
 
     def plain(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
         arrays.update({f"{prefix}.{k}": v for k, v in values.items() if isinstance(v, np.ndarray)})
         return {k: v for k, v in values.items() if not isinstance(v, np.ndarray)}
 
-    def option(name: str, value: Any) -> Any:
-        if isinstance(value, graphs.FeedbackGraph):
-            spec = graphs.spec(value)
-            return None if spec is None else plain(name, spec)
-        return None if callable(value) else value
-
+    options, again = {}, []
+    for name, value in learner._options().items():
+        spec = graphs.spec(value) if isinstance(value, graphs.FeedbackGraph) else None
+        if spec is not None:
+            options[name] = {"graph": plain(f"options.{name}", spec)}
+        elif isinstance(value, np.ndarray) and value.dtype != object:
+            arrays[f"options.{name}"] = value
+        elif callable(value) or isinstance(value, graphs.FeedbackGraph):
+            again.append(name)
+        else:
+            options[name] = as_plain(value)
     cost: Any = None
     if type(learner.cost) is costs.Constant:
         cost = learner.cost.value
@@ -50,6 +55,7 @@ def contents(learner: "Learner") -> tuple[dict[str, Any], dict[str, Array]]:
         "cost": cost,
         "loss": learner.loss.spec(),
         "binary": learner.loss.binary,
-        "options": {name: option(name, value) for name, value in learner._options().items()},
+        "options": options,
+        "again": again,
     }
     return header, arrays

@@ -3,6 +3,7 @@
 import copy
 import os
 import threading
+from contextlib import suppress
 from typing import Any, Self
 from weakref import WeakSet
 
@@ -14,7 +15,7 @@ _alive: "WeakSet[Shared]" = WeakSet()
 class Shared:
     """Something with a lock and an identity. A copy shares nothing, has a lock that nobody holds, and begins a life."""
 
-    round: int
+    round: int = 0
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -43,7 +44,8 @@ class Shared:
 def _begin_lives() -> None:
     """In a forked process: no thread is left that could give a lock back, and everything is a copy."""
     for one in list(_alive):
-        one._begin_life()
+        with suppress(AttributeError):  # one that was never made
+            one._begin_life()
 
 
 if hasattr(os, "register_at_fork"):

@@ -99,7 +99,7 @@ class ContExp3Abs(KernelLearner):
         loss = losses.get("zero_one") if self.gamma is None else losses.ramp(self.gamma)
         super().__init__(pairs, cost=cost, loss=loss, seed=seed)
         self._pairs, self._levels = pairs, chosen.levels
-        self._rate = self._find_rate()
+        self._find_rate()
 
     def _find_rate(self) -> Rate:
         spread = 2.0 if self.actions == "grid" else self.cost.largest**2 + 1.0
@@ -121,7 +121,7 @@ class ContExp3Abs(KernelLearner):
         cover = balls.room_for(centres, self.epsilon, self.metric, largest)
         known = np.zeros((len(cover.centre), N_SUMS))
         known[: len(sums)] = sums
-        return BallState(self._rate, self._levels, cover, known)
+        return BallState(self._find_rate(), self._levels, cover, known)
 
     def grow(self) -> None:
         self.state = self._state_with(self.centres, self.state.sums[: self.n_balls])
@@ -133,8 +133,7 @@ class ContExp3Abs(KernelLearner):
     def _reprice(self, cost: costs.Constant) -> None:
         """The anytime rate follows the cost."""
         super()._reprice(cost)
-        self._rate = self._find_rate()
-        self.state = self.state._replace(rate=self._rate)
+        self.state = self.state._replace(rate=self._find_rate())
 
     @property
     def n_balls(self) -> int:

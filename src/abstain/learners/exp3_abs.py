@@ -132,9 +132,15 @@ class Exp3Abs(KernelLearner):
         s, numbers = self.state, arrays["numbers"]
         if s.rate.kind == ADAPTIVE and numbers[ETA] != adaptive(s.rate.log_experts, numbers[SQUARES]):
             raise InputError("state: expected the rate that V gives, got another")
-        if not 0.0 <= numbers[ETA] <= max(1.0, s.rate.scale):
-            raise InputError(f"state: expected a rate, got {numbers[ETA]}")
+        if (
+            s.rate.kind != ADAPTIVE and numbers[ETA] > 2.0 * s.rate.scale
+        ):  # a cost that was set may have changed the scale
+            raise InputError(f"state: expected a rate of {s.rate.scale} or so, got {numbers[ETA]}")
+        if s.layout.alone and arrays["paid"].any():
+            raise InputError("state: expected costs to be among the losses where rules are not shared, got them apart")
         if "weight" in arrays:
+            if (arrays["weight"] > 1.0).any() or (arrays["factor"] > 1.0).any():
+                raise InputError("state: expected weights and factors of 1 at most, got more")
             sums = np.add.reduceat(arrays["weight"], s.start[:-1])
             if not np.allclose(arrays["sums"], sums, rtol=1e-9, atol=0.0) or not (arrays["factor"] * sums).any():
                 raise InputError("state: expected sums of the weights, not all 0, got others")

@@ -32,7 +32,7 @@ class IndexLearner(KernelLearner):
     """A learner that follows the least ``mu_{j,t-1} - S_{j,t-1}``; see `UCBNT` for the formulas."""
 
     kernels = Kernels(choose, update, note, graph_kernels.edges)
-    saved = ("losses", "paid", "updates", "open")
+    saved = ("losses", "paid", "updates")
     fixed = ("variant", "layout", "relation")
     _sums = False
     _optimistic = False
@@ -206,7 +206,7 @@ class IndexLearner(KernelLearner):
         return arrays
 
     def _from_format_1(self, arrays: dict[str, Array]) -> dict[str, Array]:
-        return {**arrays, "open": self.state.estimates.open.copy(), "counted": np.array([self._counted])}
+        return {**arrays, "counted": np.array([self._counted])}
 
     def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
         now = self.state.estimates
@@ -216,10 +216,18 @@ class IndexLearner(KernelLearner):
         check_arrays(arrays, like)
         self.check_saved(arrays)
         self._counted = bool(arrays["counted"][0])
-        n_open = np.array([arrays["open"].sum()], np.int64)
-        learnt = Estimates(**{name: arrays[name].copy() for name in self.saved}, n_open=n_open)
+        learnt = Estimates(**{name: arrays[name].copy() for name in self.saved}, **self._open_choices())
         counts = arrays.get("disagreements", np.zeros((0, 0), np.int32))
         self.state = self._state_with(learnt, disagreements(len(counts), counts, self.round))
+
+    def _open_choices(self) -> dict[str, Any]:
+        """How often each expert was chosen in the open decisions; those of format 1 do not say whom they followed."""
+        n_experts = self.experts.n_experts
+        chosen = np.array([expert for _, expert in self._identity.open.values() if expert >= 0], np.int64)
+        if (chosen >= n_experts).any():
+            raise InputError(f"pending: expected experts below {n_experts}, got others")
+        times = np.bincount(chosen, minlength=n_experts).astype(np.int32)
+        return {"open": times, "n_open": np.array([times.sum()], np.int64)}
 
     def check_saved(self, arrays: Mapping[str, Array]) -> None:
         updates, paid, losses = arrays["updates"], arrays["paid"], arrays["losses"]
@@ -228,8 +236,6 @@ class IndexLearner(KernelLearner):
         of_slots = np.repeat(updates, np.diff(self._layout.start))
         if (paid > updates).any() or (losses > of_slots).any():
             raise InputError("state: expected losses and costs of 1 at most an update, got more")
-        if arrays["open"].sum(dtype=np.float64) > len(self.pending):
-            raise InputError("state: expected no more open choices than there are open rounds, got more")
         if arrays["counted"][0] and not self.cost.constant:
             raise InputError("state: expected costs that vary to be summed, got them counted")
         if (arrays.get("disagreements", np.zeros(1)) > self.round).any():
