@@ -137,7 +137,7 @@ def test_an_import_is_missing(tmp_path, part):
     """Nothing that a file names is imported."""
 
     def change(header):
-        of = header["options"] if part == "graph" else header
+        of = header["options"]["graph"] if part == "graph" else header
         of[part]["kind"] = "this:Poem"
 
     ab.UCBNT(RINGS, cost=0.3).save(tmp_path / "x")
