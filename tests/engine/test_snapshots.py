@@ -38,6 +38,8 @@ def test_a_snapshot_can_be_restored_again_and_again(name, rounds):
     if rounds:
         ab.simulate(twin, X[:rounds], Y[:rounds])
     np.testing.assert_array_equal(ab.simulate(learner, X, Y).expert, ab.simulate(twin, X, Y).expert)
+    if name == "ContExp3Abs":
+        np.testing.assert_array_equal(learner.weights_at(X[0]), twin.weights_at(X[0]))
 
 
 @pytest.mark.parametrize("name", ["UCB", "UCBGT", "FS"])

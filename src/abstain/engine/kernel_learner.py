@@ -285,18 +285,18 @@ class KernelLearner(Learner):
         return values
 
     def _keep(self) -> Any:
-        if self._state is None:
-            return None
-        return type(self.state)(
-            *(value if name in self.fixed else copied(value) for name, value in self.state._asdict().items())
-        )
+        return None if self._state is None else self._apart(self._state)
+
+    def _apart(self, state: Any) -> Any:
+        """A copy of a state, but for what never changes."""
+        return type(state)(*(v if name in self.fixed else copied(v) for name, v in state._asdict().items()))
 
     def _bring_back(self, kept: Any) -> None:
         if kept is None:
             self._state = None
             self._call.forget()
         else:
-            self.state = copied(kept)
+            self.state = self._apart(kept)
 
     def _arrays(self) -> dict[str, Array]:
         return {name: field.copy() for name, field in fields_named(self.saved, self.state).items()}

@@ -153,7 +153,7 @@ class ContExp3Abs(KernelLearner):
             self._make_room()
             self.state.cover.centre[self.n_balls] = self._hand.x
             weigh(self._find() if callable(self.metric) else nearest(self.state.cover), self.state)
-            chosen = self._levels
+            chosen = self.state.levels
             q = np.empty(self.experts.n_experts)
             for weight, size, (i, n_i, j, n_j) in zip(chosen.weight, chosen.size, chosen.box, strict=True):
                 members = (np.arange(i, i + n_i) * chosen.stride)[:, np.newaxis] + np.arange(j, j + n_j)
