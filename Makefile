@@ -38,7 +38,7 @@ $(LOWEST)/ready: pyproject.toml tests/lowest.py
 # Old packages warn of what is new, and of each other: warnings are no errors here.
 test-lowest: $(LOWEST)/ready
 	$(LOWEST)/$(PROGRAMS)/python -m pytest -n 2 -q -o filterwarnings=default -m "not long" \
-	tests/conformance tests/engine/test_identity.py tests/engine/test_own_learner.py tests/engine/test_threads.py \
+	tests/conformance tests/engine/test_identity.py tests/engine/test_own_learner.py \
 	tests/test_files.py tests/test_simulate.py tests/test_registry.py tests/test_losses.py tests/test_cli.py \
 	tests/studies/test_results.py tests/studies/test_cells.py tests/studies/test_reproduce.py tests/datasets/test_load.py
 

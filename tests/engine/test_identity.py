@@ -235,8 +235,10 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert learner.pending == ()
 
 
-def test_two_processes_with_one_file(tmp_path, played):
+def test_two_processes_with_one_file(tmp_path):
     """Each learns what was open, and nothing the other decides."""
+    played = MAKE["UCBGT"]()
+    ab.simulate(played, X[:100], Y[:100])
     decision = next_open(played)
     played.save(tmp_path / "x")
     (tmp_path / "open.json").write_text(decision.to_json())

@@ -97,6 +97,7 @@ print(float(learner.state.paid.sum()), hits)
 """
 
 
+@pytest.mark.long
 def test_an_edited_file_is_compiled_anew(tmp_path):
     """A second process finds the loop on disk; after a change of a function that the loop calls, it does not."""
     (tmp_path / "epsilon_greedy.py").write_text(SOURCE)
