@@ -88,6 +88,7 @@ def test_every_command_prints_in_cp1252(folder, path):
     assert run(folder, "cp1252", *path, *words)[0] == code
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("encoding", ["ascii", "C", "utf-8"])
 def test_what_a_study_shows(folder, encoding):
     """What the encoding lacks is shown by something like it: a verdict still can be told from another."""
@@ -133,6 +134,7 @@ def test_an_error_nobody_foresaw(folder, encoding):
     assert b"UnicodeEncodeError" not in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such terminals")
 @pytest.mark.parametrize("path", PATHS, ids=" ".join)
 def test_in_a_terminal(folder, path):
