@@ -29,8 +29,8 @@ def load(
 
     Python functions, and graphs that remember, cannot be in the file: give them again, also those that are options of
     the learner (``graph=``, ``metric=``). The experts are checked by a fingerprint of their kind, pairs and parameters.
-    Learners, experts, losses and graphs of classes of your own are
-    found once their module was imported; nothing is imported here.
+    Learners, experts, losses and graphs of classes of your own are found once their module was imported; nothing is
+    imported here.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise InputError(f"path: expected the path of a file, got {type(path).__name__}")

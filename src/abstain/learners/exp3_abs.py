@@ -132,9 +132,8 @@ class Exp3Abs(KernelLearner):
         s, numbers = self.state, arrays["numbers"]
         if s.rate.kind == ADAPTIVE and numbers[ETA] != adaptive(s.rate.log_experts, numbers[SQUARES]):
             raise InputError("state: expected the rate that V gives, got another")
-        if (
-            s.rate.kind != ADAPTIVE and numbers[ETA] > 2.0 * s.rate.scale
-        ):  # a cost that was set may have changed the scale
+        # Twice: a cost that was set on the way may have changed the scale.
+        if s.rate.kind != ADAPTIVE and numbers[ETA] > 2.0 * s.rate.scale:
             raise InputError(f"state: expected a rate of {s.rate.scale} or so, got {numbers[ETA]}")
         if s.layout.alone and arrays["paid"].any():
             raise InputError("state: expected costs to be among the losses where rules are not shared, got them apart")
