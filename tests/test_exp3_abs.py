@@ -73,10 +73,10 @@ def test_one_update_equals_the_twins(table, eta, ix, seed):
 
     def estimates():
         total = np.empty(table.experts.n_experts)
-        total[w.layout.expert] = w.losses + np.repeat(w.paid, np.diff(w.start))
+        total[w.layout.expert] = w.losses[0] + np.repeat(w.paid[0], np.diff(w.start))
         return total
 
-    twin.total, twin.V = estimates(), w.numbers[1]
+    twin.total, twin.V = estimates(), w.numbers[0, 1]
     np.testing.assert_allclose(learner.weights, twin.q(T), rtol=1e-11, atol=1e-12)
     decision = learner.decide(table.X[T - 1])
     if not decision.abstained:
@@ -85,7 +85,7 @@ def test_one_update_equals_the_twins(table, eta, ix, seed):
     twin.learn(T, T, decision.probability, not decision.abstained)
     np.testing.assert_allclose(estimates() - before, twin.total - before, rtol=1e-12, atol=1e-12 * (1 + before.max()))
     if eta == "adaptive":
-        assert w.numbers[1] == pytest.approx(twin.V, rel=1e-12)
+        assert w.numbers[0, 1] == pytest.approx(twin.V, rel=1e-12)
     np.testing.assert_allclose(learner.weights, twin.q(T + 1), rtol=1e-11, atol=1e-12)
 
 

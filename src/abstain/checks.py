@@ -95,8 +95,8 @@ def play_online(learner: Learner, X: Table, y: Table, delay: int = 0) -> Trace:
 
 
 def _learn(learner: Learner, decision: Decision, label: Any) -> None:
-    if learner.supervised or not decision.abstained:
-        learner.learn(decision, label)
+    if learner.expects[decision.abstained]:
+        learner.close(decision, label)
 
 
 def check_online_equals_simulated(make: Make, X: Table, y: Table) -> None:
@@ -119,13 +119,13 @@ def check_simulate_goes_on(make: Make, X: Table, y: Table) -> None:
 
 
 def check_hidden_labels(make: Make, X: Table, y: Table) -> None:
-    """The labels of rounds that abstain are never used, unless the learner is supervised."""
-    if make().supervised:
-        return
+    """Labels that the feedback does not show are never used."""
     learner, other = make(), make()
+    comes = learner.comes(1, len(X))
     trace = simulate(learner, X, y)
     labels = np.unique(y)
-    flipped = np.where(trace.abstained, labels[(np.searchsorted(labels, y) + 1) % len(labels)], y)
+    hidden = ~np.where(trace.abstained, comes[:, 1], comes[:, 0])
+    flipped = np.where(hidden, labels[(np.searchsorted(labels, y) + 1) % len(labels)], y)
     _assert_same_trace(trace, simulate(other, X, flipped))
     _assert_same_state(state_of(learner), state_of(other))
 
@@ -219,7 +219,7 @@ def check_late_labels(make: Make, X: Table, y: Table) -> None:
     """Labels may come in any order, each once; pending says which are open; forgetting drops one."""
     learner = make()
     decisions = [(learner.decide(x), label) for x, label in zip(X, y, strict=True)]
-    is_open = [(d, label) for d, label in decisions if learner.supervised or not d.abstained]
+    is_open = [(d, label) for d, label in decisions if learner.expects[d.abstained]]
     assert learner.pending == tuple(d.round for d, _ in is_open), "pending is wrong."
     for k, (decision, label) in enumerate(reversed(is_open)):
         if k == 0:
@@ -256,10 +256,9 @@ def check_bad_input(make: Make, X: Table, y: Table) -> None:
         if decision.round in stranger.pending:
             for label in (None, np.nan, [y[0]]):
                 _must_fail(stranger, partial(stranger.learn, decision, label), f"the label {label!r}")
-    if not stranger.supervised:
-        for decision in foreign:
-            if decision.abstained:
-                _must_fail(stranger, partial(stranger.learn, decision, y[0]), "the label of an abstained round")
+    for decision in foreign:
+        if not stranger.expects[decision.abstained]:
+            _must_fail(stranger, partial(stranger.learn, decision, y[0]), "a label that the feedback does not show")
 
 
 def _must_fail(learner: Learner, action: Callable[[], Any], what: str) -> None:

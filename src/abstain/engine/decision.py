@@ -12,7 +12,9 @@ import numpy as np
 from ..errors import FileError
 from ..typing import Array, Bools
 
-FORMAT = 2
+FORMAT = 3
+FORMAT_2 = 2
+"""Did not say how likely the label was to be seen."""
 FORMAT_1 = "format 1"
 """The life of decisions of format 1, which knew of none."""
 MOST_ROUNDS = 2**53
@@ -50,6 +52,12 @@ class Decision:
     """The id of the learner that decided ..."""
     life: str
     """... and of its life: a new one begins with every copy and every `load`."""
+    observed: float
+    """The probability that the label of this round is seen, before it was drawn whom to follow."""
+    forced: bool
+    """Whether the expert was followed for the sake of the label, instead of the one that was drawn."""
+    format: int = FORMAT
+    """Of the JSON it was read from."""
     digest: str | None = None
     """Of a decision that was read: proof, by a key that only the learner has, that nothing in it was changed."""
     _key: bytes | None = field(default=None, init=False)
@@ -66,8 +74,9 @@ class Decision:
         content = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("digest", "_key")}
         for name in ("abstains", "carry"):
             content[name] = _plain(content[name])
-        of_array = {"predictions": self.predictions.tolist(), "dtype": self.predictions.dtype.str}
-        return {"format": FORMAT, **content, **of_array}
+        if self.format == FORMAT_2:  # what was signed then
+            del content["observed"], content["forced"]
+        return {**content, "predictions": self.predictions.tolist(), "dtype": self.predictions.dtype.str}
 
     def to_json(self) -> str:
         """The decision as JSON; floats are written so that they are read back exactly."""
@@ -81,11 +90,13 @@ class Decision:
             content = json.loads(text)
             if not isinstance(content, dict):
                 raise ValueError(f"it is a {type(content).__name__}")
-            version = content.pop("format", None)
+            version = content.get("format")
             if version is None:
                 content = _from_format_1(content)
-            elif type(version) is not int or version != FORMAT:
+            elif type(version) is not int or version not in (FORMAT_2, FORMAT):
                 raise ValueError(f"its format is {version!r}, not {FORMAT}")
+            if version != FORMAT:
+                content |= {"observed": content["probability"], "forced": False}
             _check_types(content)
             for name in ("abstains", "carry"):
                 content[name] = frozen(_array(content[name], name))
@@ -149,6 +160,8 @@ _TYPES = {
     "abstained": bool,
     "cost": float,
     "probability": float,
+    "observed": float,
+    "forced": bool,
     "abstains": str,
     "predictions": list,
     "learner": str,

@@ -45,8 +45,10 @@ class Identity:
         self.forgotten[str(decision.id)] = None
         _shorten(self.forgotten)
 
-    def check(self, decision: Any, hidden: bool, accept_unsigned: bool) -> None:
-        """Raise an error unless the label of a decision can be learnt; ``hidden`` are those of abstained rounds."""
+    def check(self, decision: Any, expects: tuple[bool, bool], accept_unsigned: bool) -> None:
+        """Raise an error unless the label of a decision can be learnt; ``expects`` says whether those of rounds that
+        predicted, and of rounds that abstained, may come.
+        """
         if not isinstance(decision, Decision):
             raise DecisionError(f"decision: expected a Decision, got {type(decision).__name__}")
         if decision.id is None:
@@ -62,11 +64,11 @@ class Identity:
                     "format 1, which had none, and you trust where it comes from, set learner.accept_unsigned = True"
                 )
         if self.open.get(decision.id, (0, 0))[0] != decision.round:
-            raise DecisionError(f"decision: round {decision.round} {self._why(decision, hidden)}")
+            raise DecisionError(f"decision: round {decision.round} {self._why(decision, expects)}")
 
-    def _why(self, decision: Decision, hidden: bool) -> str:
-        if hidden and decision.abstained:
-            return "abstained, so its label stays hidden"
+    def _why(self, decision: Decision, expects: tuple[bool, bool]) -> str:
+        if not expects[decision.abstained]:
+            return f"{'abstained' if decision.abstained else 'predicted'}, so its label stays hidden"
         if decision.id in self.forgotten:
             return "is not open: it was forgotten before"
         if decision.life == self.life and len(self.forgotten) < _REMEMBERED:

@@ -12,14 +12,16 @@ from .. import costs
 from ..errors import InputError, shown
 from ..experts import Advice, ExpertSet
 from ..kernels.layout import Layout
+from ..tables import as_table
 from ..typing import Array, Bools, Floats, Ints
 from .arrange import arrange, rules_in_use
+from .blocks import blocks
 from .calls import Calls, Hand
 from .decision import FORMAT_1, Decision
 from .identity import Identity
 from .learner import Choice, Learner, Seed
-from .loop import Kernels, Late, Played, Rounds, count_no_edges, never_full
-from .play import play_blocks
+from .loop import Expects, Kernels, Late, Played, Rounds, count_no_edges, inform_nothing, never_full
+from .play import play_blocks, writeable
 from .state import check_arrays, copied, fields_named
 
 
@@ -66,6 +68,13 @@ class KernelLearner(Learner):
     def new_carry(self) -> Array:
         """A row, of bits or of floats, for what the kernels carry from a round to its label."""
         return np.zeros(0)
+
+    def see(self, X: Floats | None, advice: Advice, costs: Floats) -> Floats:
+        """What the kernels see of n inputs, as ``x`` (n, m): the features; X is None where advice is all there is.
+
+        Another learner may let them see something else of the inputs, of the advice (all but labels) and the costs (n,).
+        """
+        return np.zeros((len(advice), 0)) if X is None else X
 
     @property
     def draws(self) -> bool:
@@ -167,19 +176,23 @@ class KernelLearner(Learner):
     def _advise(self, x: "ArrayLike | Advice") -> tuple[Advice, float]:
         advice, cost = super()._advise(x)
         hand = self._take_in_hand(advice.abstains[0])
-        if isinstance(x, Advice):
-            vars(self)["_hand"] = hand._replace(x=np.zeros(0))
-        elif self.experts.n_features is None or hand.x.size != self.experts.n_features:
-            vars(self)["_hand"] = hand._replace(x=np.array(x, np.float64))
+        features = None if isinstance(x, Advice) else np.asarray(x, np.float64)[np.newaxis]
+        seen = self.see(features, advice, np.array([cost]))[0]
+        if hand.x.size == seen.size:
+            hand.x[:] = seen
         else:
-            hand.x[:] = x
+            vars(self)["_hand"] = hand._replace(x=np.array(seen, np.float64))
         return advice, cost
 
     def _choose(self, advice: Advice, cost: float) -> Choice:
         self._make_room()
         u, hand = self._random.random() if self.draws else 0.0, self._hand
         expert, probability = self._call("peek", self.round + 1, u, hand.x, hand.abstains, hand.carry, self.state)
-        return Choice(expert, probability, hand.carry.copy())
+        return self._choice(expert, probability, hand.carry.copy())
+
+    def _choice(self, expert: int, probability: float, carry: Array) -> Choice:
+        """What the kernels chose; a learner may say more of it that they carry."""
+        return Choice(expert, probability, carry)
 
     def _play_round(self, advice: Advice, cost: float) -> Decision:
         if not self.compiled:
@@ -188,17 +201,20 @@ class KernelLearner(Learner):
         self.round += 1
         u, hand = self._random.random() if self.draws else 0.0, self._hand
         expert, probability, _ = self._call(
-            "decide", self.round, u, hand.x, hand.abstains, hand.losses, cost, hand.carry, self.supervised, self.pairs,
-            self.state,
+            "decide", self.round, u, hand.x, hand.abstains, hand.losses, cost, hand.carry, Expects(*self.expects),
+            self.pairs, self.state,
         )  # fmt: skip
-        choice = Choice(expert, probability, hand.carry.copy())
+        choice = self._choice(expert, probability, hand.carry.copy())
         return self._decision(choice, advice, cost, self.round, Identity.new_id())
 
     def _commit(self, decision: Decision) -> None:
         hand = self._take_in_hand(decision.abstains, decision.carry)
         self._call("note", decision.round, decision.expert, hand.abstains, hand.carry, self.state)
-        if decision.abstained and not self.supervised:
+        if not self.expects[decision.abstained]:
             self._update(decision, False, hand)
+
+    def _miss(self, decision: Decision) -> None:
+        self._update(decision, False, self._take_in_hand(decision.abstains, self._carry_of(decision)))
 
     def _absorb(self, decision: Decision, losses: Array) -> None:
         self._update(decision, True, self._take_in_hand(decision.abstains, self._carry_of(decision), losses))
@@ -256,6 +272,7 @@ class KernelLearner(Learner):
             losses=np.zeros((delay, hand.losses.size), hand.losses.dtype),
             cost=np.zeros(delay),
             carry=np.zeros((delay, hand.carry.size), hand.carry.dtype),
+            seen=np.zeros(delay, np.bool_),
         )
 
     def _play_block(self, rounds: Rounds, at: Ints, edges: Ints, late: Late | None, out: Played) -> None:
@@ -263,8 +280,9 @@ class KernelLearner(Learner):
         while done < len(rounds.u):
             self._make_room()
             done = self._call.functions.play(
-                done, self.round + 1, rounds, at, edges, late, self.supervised, self.pairs, hand.carry, self.state, out
-            )
+                done, self.round + 1, rounds, at, edges, late, Expects(*self.expects), self.pairs, hand.carry, self.state,
+                out,
+            )  # fmt: skip
             if done < 0:
                 raise InputError(
                     f"choose: expected an expert below {self.experts.n_experts}, got another in row {-1 - done}"
@@ -275,6 +293,29 @@ class KernelLearner(Learner):
     def _settle(self, first: int, last: int, late: Late) -> None:
         """Learn what waits in the ring of these rounds."""
         self._call.functions.settle(first, last, late, self.state)
+
+    def warm_start(self, X: ArrayLike, y: ArrayLike) -> None:
+        """Learn from a table X (n, d) and all its labels y (n,), before the first round: as full information."""
+        if self.kernels.inform is inform_nothing:
+            super().warm_start(X, y)
+        table = as_table(X, self.experts.n_features)
+        self.experts.check_inputs(table)
+        labels = self.loss.labels(y)
+        if len(labels) != len(table):
+            raise InputError(f"y: expected {len(table)} labels, one for each row of X, got {len(labels)}")
+        with self.lock:
+            if self.round > 0:
+                raise InputError(f"warm_start: expected a learner before its first round, got one after {self.round}")
+            paid, before = self._cost.of(table, 1, len(table)), self.snapshot()
+            try:
+                for rows in blocks(len(table), self.experts):
+                    advice = self.experts.advise_block(table[rows])
+                    seen = self.see(table[rows], advice, paid[rows])
+                    given = (seen, self._of_used(advice.abstains), self.loss(advice.predictions, labels[rows]), paid[rows])
+                    self._call.functions.teach(*map(writeable, given), self._hand.carry, self.state)
+            except Exception:
+                self.restore(before)
+                raise
 
     # Copies and files.
 

@@ -14,8 +14,9 @@ from ..experts import Advice, ExpertSet
 from ..experts.base import check_advice
 from ..registry import Registry
 from ..tables import as_row, as_seed, own_stream
-from ..typing import Array, Floats, Ints
+from ..typing import Array, Bools, Floats, Ints
 from .decision import Decision, frozen
+from .feedback import Arrivals, Chances
 from .identity import Identity
 from .play import play_rounds
 from .saving import contents
@@ -34,6 +35,10 @@ class Choice(NamedTuple):
     """Of predicting."""
     carry: Array
     """What has to be known of the round when its label comes: bits or floats (n,)."""
+    observed: float | None = None
+    """The probability that the label is seen; unless given, it follows from that of predicting."""
+    forced: bool = False
+    """Whether this expert was followed for the sake of the label."""
 
 
 class Learner(Shared, ABC):
@@ -70,6 +75,7 @@ class Learner(Shared, ABC):
         self.round = 0
         """The number of decisions made."""
         self._random = np.random.default_rng(own_stream(self.seed))
+        self._arrivals = Arrivals(self.seed)
 
     # What a kind of learner defines.
 
@@ -99,6 +105,29 @@ class Learner(Shared, ABC):
 
     def _drop(self, decision: Decision) -> None:
         """An open decision is forgotten."""
+
+    def _miss(self, decision: Decision) -> None:
+        """The label of an open decision, which was not sure to come, did not come."""
+        self._drop(decision)
+
+    # Which labels come.
+
+    @property
+    def chances(self) -> Chances:
+        """The probabilities that a label comes after predicting and after abstaining."""
+        return Chances(1.0, 1.0 if self.supervised else 0.0)
+
+    @property
+    def expects(self) -> tuple[bool, bool]:
+        """Whether a label may come after predicting, and after abstaining."""
+        chances = self.chances
+        return chances.predicted > 0.0, chances.abstained > 0.0
+
+    def comes(self, first: int, n: int) -> Bools:
+        """In simulated games: whether the labels of ``n`` rounds from ``first`` on come, after predicting and after
+        abstaining (n, 2).
+        """
+        return self._arrivals.of(self.chances, first, n)
 
     # The protocol.
 
@@ -161,6 +190,8 @@ class Learner(Shared, ABC):
             prediction=None if abstained else _item(predictions[experts.predictor_of[expert]]),
             probability=probability,
             cost=cost,
+            observed=self._observed(choice),
+            forced=choice.forced,
             predictions=frozen(predictions.copy()),
             abstains=frozen(advice.abstains[0].copy()),
             carry=frozen(choice.carry),
@@ -171,6 +202,13 @@ class Learner(Shared, ABC):
         if name is not None:
             object.__setattr__(decision, "_key", identity.key)
         return decision
+
+    def _observed(self, choice: Choice) -> float:
+        """The probability of seeing the label, if a choice does not say it."""
+        if choice.observed is not None:
+            return float(choice.observed)
+        chances, predicts = self.chances, min(1.0, float(choice.probability))
+        return chances.predicted * predicts + chances.abstained * (1.0 - predicts)
 
     def decide(self, x: "ArrayLike | Advice") -> Decision:
         """Play a round on the input x (d,), or on the experts' advice for it."""
@@ -183,7 +221,7 @@ class Learner(Shared, ABC):
                 self.round = before
                 self._random.bit_generator.state = random
                 raise
-            if self.supervised or not decision.abstained:
+            if self.expects[decision.abstained]:
                 self._identity.open[str(decision.id)] = decision.round, decision.expert
             return decision
 
@@ -205,7 +243,7 @@ class Learner(Shared, ABC):
                 self._random.bit_generator.state = random
 
     def _check_open(self, decision: Decision) -> None:
-        self._identity.check(decision, not self.supervised, self.accept_unsigned)
+        self._identity.check(decision, self.expects, self.accept_unsigned)
         if decision._key is None and not self._fits(decision):
             raise DecisionError(f"decision: round {decision.round} does not fit this learner: it was changed")
 
@@ -238,14 +276,30 @@ class Learner(Shared, ABC):
                 raise
 
     def forget(self, decision: Decision) -> None:
-        """Drop an open decision whose label will never come; nothing is learnt from its round.
+        """Close an open decision whose label will never come.
 
-        Where rounds that abstain are learnt from and others are often forgotten, predicting looks better than it is.
+        Where the feedback says that labels may fail to come, that one did is learnt, and nothing is biased by it. Where
+        it says that they always come, nothing is learnt from the round: if rounds that abstain are learnt from and
+        others are often forgotten, predicting looks better than it is.
         """
         with self.lock:
             self._check_open(decision)
             self._identity.forget(decision)
-            self._drop(decision)
+            if self.chances[decision.abstained] < 1.0:
+                self._miss(decision)
+            else:
+                self._drop(decision)
+
+    def close(self, decision: Decision, y: Any) -> None:
+        """In simulated games: learn the label of an open decision, or that it did not come."""
+        if self.comes(decision.round, 1)[0, int(decision.abstained)]:
+            self.learn(decision, y)
+        else:
+            self.forget(decision)
+
+    def warm_start(self, X: ArrayLike, y: ArrayLike) -> None:
+        """Learn from a table with all its labels, before the first round."""
+        raise InputError(f"warm_start: {type(self).__name__} learns from rounds that it decided on alone")
 
     def n_edges(self, x: "ArrayLike | Advice") -> int:
         """The size of the graph in use for this input; unless a learner says otherwise, of what the protocol shows."""

@@ -27,6 +27,11 @@ def count_no_edges(t: int, abstains: Bools, s: Any) -> int:
 
 
 @inline
+def inform_nothing(x: Floats, abstains: Bools, losses: Array, cost: float, carry: Array, s: Any) -> None:
+    """Learn nothing but from rounds that were decided on."""
+
+
+@inline
 def never_full(s: Any) -> bool:
     """The state has room for any number of rounds."""
     return False
@@ -42,9 +47,10 @@ def clear(carry: Array) -> None:
 class Kernels(NamedTuple):
     """An algorithm: compiled functions of its state s, a NamedTuple of arrays. They allocate nothing.
 
-    In a round, ``t`` counts from 1, ``u`` is uniform in [0, 1), ``x`` are the features, ``abstains`` says of each rule
-    in use whether it abstains, ``losses`` are those of the predictors, and ``carry`` is what the learner wants to know
-    of a round when its label comes, perhaps much later.
+    In a round, ``t`` counts from 1, ``u`` is uniform in [0, 1), ``x`` is what the learner lets them see of the input
+    (`KernelLearner.see`: the features, unless it says otherwise), ``abstains`` says of each rule in use whether it
+    abstains, ``losses`` are those of the predictors, and ``carry`` is what the learner wants to know of a round when its
+    label comes, perhaps much later.
     """
 
     choose: Any
@@ -57,6 +63,8 @@ class Kernels(NamedTuple):
     """``note(t, expert, abstains, carry, s)``: what is to be recorded as soon as a decision is made."""
     edges: Any = count_no_edges
     """``edges(t, abstains, s)``: the size of the graph in use; unless given, that of G^ABS."""
+    inform: Any = inform_nothing
+    """``inform(x, abstains, losses, cost, carry, s)``: learn from a round that nobody decided on, all labels known."""
     full: Any = never_full
     """``full(s)``: whether there is no room for another round, so that `KernelLearner.grow` has to make some."""
 
@@ -69,6 +77,7 @@ class Late(NamedTuple):
     losses: Array  # (delay, P)
     cost: Floats  # (delay,)
     carry: Array  # (delay, size of a carry)
+    seen: Bools  # (delay,) whether a label will come, or it will turn out that none does
 
 
 class Rounds(NamedTuple):
@@ -79,6 +88,7 @@ class Rounds(NamedTuple):
     abstains: Bools
     losses: Array
     cost: Floats
+    comes: Bools  # (n, 2) whether the label comes if the round predicts, and if it abstains
 
 
 class Played(NamedTuple):
@@ -87,6 +97,13 @@ class Played(NamedTuple):
     expert: Ints
     abstained: Bools
     loss: Floats
+
+
+class Expects(NamedTuple):
+    """Whether a label may come at all."""
+
+    predicted: bool
+    abstained: bool
 
 
 class Pairs(NamedTuple):
@@ -100,6 +117,7 @@ choose: Any = None
 update: Any = None
 note: Any = None
 edges: Any = None
+inform: Any = None
 full: Any = None
 choose_inside: Any = None
 update_inside: Any = None
@@ -116,7 +134,7 @@ def peek_round(t: int, u: float, x: Floats, abstains: Bools, carry: Array, s: An
 
 
 def decide_round(
-    t: int, u: float, x: Floats, abstains: Bools, losses: Array, cost: float, carry: Array, supervised: bool,
+    t: int, u: float, x: Floats, abstains: Bools, losses: Array, cost: float, carry: Array, expects: Expects,
     pairs: Pairs, s: Any,
 ) -> tuple[int, float, bool]:  # fmt: skip
     """Choose, take note, and learn at once if no label will come; nothing, if there is no such expert."""
@@ -126,9 +144,9 @@ def decide_round(
         return expert, probability, False
     note(t, expert, abstains, carry, s)
     abstained = abstains[pairs.rule[expert]]
-    seen = supervised or not abstained
-    if not seen:
-        update(expert, abstains, losses, seen, cost, carry, s)
+    expected = expects.abstained if abstained else expects.predicted
+    if not expected:
+        update(expert, abstains, losses, expected, cost, carry, s)
     return expert, probability, abstained
 
 
@@ -142,6 +160,13 @@ def learn_round(
 ) -> None:  # fmt: skip
     """Learn from a round, with or without its label."""
     update(expert, abstains, losses, seen, cost, carry, s)
+
+
+def teach(x: Floats, abstains: Bools, losses: Array, cost: Floats, carry: Array, s: Any) -> None:
+    """Learn from rows that nobody decided on, as if every label were sure to be seen."""
+    for i in range(cost.size):
+        clear(carry)
+        inform(x[i], abstains[i], losses[i], cost[i], carry, s)
 
 
 def count_edges(t: int, abstains: Bools, s: Any) -> int:
@@ -158,14 +183,13 @@ def settle(first: int, last: int, late: Late, s: Any) -> None:
     """Learn the rounds from ``first`` to ``last`` that still wait in the ring."""
     for t in range(first, last + 1):
         k = t % late.expert.size
-        seen = late.expert[k] >= 0  # a variable: for a literal True all would be compiled once more
-        if seen:
-            update(late.expert[k], late.abstains[k], late.losses[k], seen, late.cost[k], late.carry[k], s)
+        if late.expert[k] >= 0:
+            update(late.expert[k], late.abstains[k], late.losses[k], late.seen[k], late.cost[k], late.carry[k], s)
             late.expert[k] = -1
 
 
 def play(
-    first: int, t: int, rounds: Rounds, at: Ints, n_edges: Ints, late: Late | None, supervised: bool, pairs: Pairs,
+    first: int, t: int, rounds: Rounds, at: Ints, n_edges: Ints, late: Late | None, expects: Expects, pairs: Pairs,
     carry: Array, s: Any, out: Played,
 ) -> int:  # fmt: skip
     """Play a block from row ``first`` on, row i in round t + i; stop at the row for which there is no room.
@@ -173,7 +197,7 @@ def play(
     If in row i an expert is chosen that there is not, it returns -1 - i.
 
     ``at`` holds the 0-based rows before which the edges are to be counted into ``n_edges``. With ``late`` a label is
-    learnt right after as many further decisions as it has places.
+    learnt right after as many further decisions as it has places, and if none came, that is known then.
     """
     checkpoint = 0
     for i in range(first, rounds.u.size):
@@ -193,19 +217,19 @@ def play(
         out.expert[i] = expert
         out.abstained[i] = abstained
         out.loss[i] = cost if abstained else losses[pairs.predictor[expert]]
-        seen = supervised or not abstained
+        seen = rounds.comes[i, np.uint64(abstained)]
         if late is None:
             update_inside(expert, abstains, losses, seen, cost, carry, s)
         else:
-            if not seen:
-                update(expert, abstains, losses, seen, cost, carry, s)
+            expected = expects.abstained if abstained else expects.predicted
+            if not expected:
+                update(expert, abstains, losses, expected, cost, carry, s)
             k = (t + i) % late.expert.size
-            due = late.expert[k] >= 0
-            if due:
-                update(late.expert[k], late.abstains[k], late.losses[k], due, late.cost[k], late.carry[k], s)
+            if late.expert[k] >= 0:
+                update(late.expert[k], late.abstains[k], late.losses[k], late.seen[k], late.cost[k], late.carry[k], s)
             late.expert[k] = -1
-            if seen:
-                late.expert[k], late.cost[k] = expert, cost
+            if expected:
+                late.expert[k], late.cost[k], late.seen[k] = expert, cost, seen
                 for a in range(np.uint64(abstains.size)):
                     late.abstains[k, a] = abstains[a]
                 for p in range(np.uint64(losses.size)):
@@ -222,6 +246,7 @@ class Compiled(NamedTuple):
     decide: Any
     note: Any
     learn: Any
+    teach: Any
     edges: Any
     full: Any
     settle: Any
@@ -231,7 +256,7 @@ class Compiled(NamedTuple):
 @cache
 def compiled(kernels: Kernels) -> Compiled:
     """The loop and the single rounds of an algorithm; learners with the same kernels share them."""
-    patterns = (peek_round, decide_round, note_round, learn_round, count_edges, is_full, settle, play)
+    patterns = (peek_round, decide_round, note_round, learn_round, teach, count_edges, is_full, settle, play)
     return Compiled(*(_with(pattern, kernels) for pattern in patterns))
 
 

@@ -33,10 +33,11 @@ def play_blocks(
                 done = inside.stop
                 rounds = Rounds(
                     learner._draw(rows.stop - rows.start),
-                    _plain(X[rows]),
-                    _plain(learner._of_used(advice.abstains)),
-                    _plain(losses),
-                    _plain(costs[rows]),
+                    writeable(learner.see(X[rows], advice, costs[rows])),
+                    writeable(learner._of_used(advice.abstains)),
+                    writeable(losses),
+                    writeable(costs[rows]),
+                    learner.comes(learner.round + 1, rows.stop - rows.start),
                 )
                 learner._play_block(
                     rounds,
@@ -53,8 +54,8 @@ def play_blocks(
                 learner._settle(max(first_round, learner.round - delay + 1), learner.round, late)
 
 
-def _plain(array: Array) -> Array:
-    """The array, in the one form that kernels are compiled for."""
+def writeable(array: Array) -> Array:
+    """The array, in the one form that kernels are compiled for: contiguous, and not read-only."""
     return array if array.flags.c_contiguous and array.flags.writeable else array.copy(order="C")
 
 
@@ -72,15 +73,15 @@ def play_rounds(
                 checkpoint += 1
             decision = learner.decide(row)
             out.expert[i], out.abstained[i], out.loss[i] = decision.expert, decision.abstained, decision.cost
-            if learner.supervised or not decision.abstained:
+            if learner.expects[decision.abstained]:
                 open_rounds[i] = decision
             if not decision.abstained:
                 losses = learner.loss(decision.predictions[np.newaxis], y[i : i + 1])
                 out.loss[i] = losses[0, learner.experts.predictor_of[decision.expert]]
             if i - delay in open_rounds:
-                learner.learn(open_rounds.pop(i - delay), y[i - delay])
+                learner.close(open_rounds.pop(i - delay), y[i - delay])
             if (i + 1) % 1000 == 0 or i + 1 == len(X):
                 progress(i + 1)
     finally:
         for i, decision in open_rounds.items():
-            learner.learn(decision, y[i])
+            learner.close(decision, y[i])

@@ -2,6 +2,7 @@
 
 from ..engine import Choice, KernelLearner, Kernels, Learner, load
 from .cont_exp3_abs import ContExp3Abs
+from .doubly_robust import DoublyRobust
 from .exp3_abs import Exp3Abs
 from .full_supervision import FullSupervision
 from .ucb import UCB
@@ -14,6 +15,7 @@ __all__ = [
     "UCBNT",
     "Choice",
     "ContExp3Abs",
+    "DoublyRobust",
     "Exp3Abs",
     "FullSupervision",
     "KernelLearner",

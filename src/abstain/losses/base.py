@@ -37,6 +37,10 @@ class Loss(ABC):
     def values(self, predictions: Array, y: Array) -> Array:
         """The loss (n, P) of each prediction; ``y`` as returned by `labels`."""
 
+    def outcomes(self, predictions: Array) -> Array | None:
+        """The loss (n, P, 2) of each prediction if the label were -1, and if it were +1; None where labels are others."""
+        return None
+
     def __call__(self, predictions: Array, y: Array) -> Array:
         """`values`, checked to be of the right shape and in [0, 1] unless they come from a method of the library."""
         predictions, y = plain(predictions, "predictions"), plain(y, "y")

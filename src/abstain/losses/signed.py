@@ -21,6 +21,9 @@ class _Signed(Loss):
             raise LabelError(f"y: expected labels -1 and +1, got {numbers[wrong][0]:g} in row {np.argmax(wrong)}")
         return numbers
 
+    def outcomes(self, predictions: Array) -> Array:
+        return np.stack([self(predictions, np.full(len(predictions), label)) for label in (-1.0, 1.0)], axis=2)
+
 
 @dataclass(frozen=True)
 class ZeroOne(_Signed):

@@ -38,16 +38,16 @@ def predicting(abstains: Bools, s: WeightState) -> float:
 
 
 @inline
-def _squares(run: Ints, abstains: Bools, cost: float, s: WeightState) -> float:
-    """The sum of weight Lhat^2."""
+def _weighted(squared: bool, run: Ints, abstains: Bools, cost: float, s: WeightState) -> float:
+    """The sum of weight Lhat, or of weight Lhat^2."""
     weight, terms, estimate, predictor = s.weight, s.scratch, s.estimate, s.layout.predictor
-    of_cost = cost * cost
+    of_cost = cost * cost if squared else cost
     for r in range(np.uint64(run.size - 1)):
         first = np.uint64(run[r])
         lost = estimate[np.uint64(predictor[first])]
-        square = lost * lost
+        of_loss = lost * lost if squared else lost
         for i in range(np.uint64(run[r + np.uint64(1)]) - first):
-            terms[first + i] = weight[first + i] * (of_cost if abstains[first + i] else square)
+            terms[first + i] = weight[first + i] * (of_cost if abstains[first + i] else of_loss)
     return total(terms, np.uint64(0), np.uint64(terms.size))
 
 
@@ -108,18 +108,24 @@ def _add_up(s: WeightState) -> None:
 
 
 @inline
-def learn_own_rules(abstains: Bools, seen: bool, cost: float, cheaper: float, s: WeightState) -> tuple[float, float]:
-    """Learn the estimates of a round: the mean of Lhat^2 before, if asked for, and the sum of the weights after.
+def learn_own_rules(
+    abstains: Bools, moved: bool, cost: float, cheaper: float, s: WeightState
+) -> tuple[float, float, float]:  # fmt: skip
+    """Learn the estimates of a round: the means of Lhat and Lhat^2 before, if asked for, the sum of the weights after.
 
-    If the label was not seen, all predictors are alike: none lost anything.
+    If not ``moved``, all predictors are alike: their estimates are 0.
     """
-    run, n_sums = s.layout.run if seen else s.whole, np.uint64(s.sums.size)
-    squares = 0.0
-    if s.rate.kind == ADAPTIVE:
-        squares = _squares(run, abstains, cost, s) / total(s.sums, np.uint64(0), n_sums)
+    run, n_sums = s.layout.run if moved else s.whole, np.uint64(s.sums.size)
+    mean = squares = 0.0
+    if s.rate.kind == ADAPTIVE or s.scored:
+        before = total(s.sums, np.uint64(0), n_sums)
+        if s.rate.kind == ADAPTIVE:
+            squares = _weighted(True, run, abstains, cost, s) / before
+        if s.scored:
+            mean = _weighted(False, run, abstains, cost, s) / before
     if 8 * (run.size - 1) > s.weight.size:
         _learn_scattered(abstains, cost, cheaper, s)
     else:
         _learn_runs(run, abstains, cost, cheaper, s)
     _add_up(s)
-    return squares, total(s.sums, np.uint64(0), n_sums)
+    return mean, squares, total(s.sums, np.uint64(0), n_sums)

@@ -30,44 +30,72 @@ def _weighted_squares(x: Floats, first: Any, last: Any, y: Floats) -> float:
 
 
 @inline
-def _shrink_team(team: int, s: WeightState) -> float:
-    """Learn the estimates of a predicting team; the sum of weight Lhat^2 before."""
+def _weighted(x: Floats, first: Any, last: Any, y: Floats) -> float:
+    """The sum of ``x y`` by four running sums, in a fixed order."""
+    a = b = c = d = 0.0
+    i, n = np.uint64(0), last - first
+    while i + np.uint64(4) <= n:
+        a += x[first + i] * y[i]
+        b += x[first + i + np.uint64(1)] * y[i + np.uint64(1)]
+        c += x[first + i + np.uint64(2)] * y[i + np.uint64(2)]
+        d += x[first + i + np.uint64(3)] * y[i + np.uint64(3)]
+        i += np.uint64(4)
+    while i < n:
+        a += x[first + i] * y[i]
+        i += np.uint64(1)
+    return (a + b) + (c + d)
+
+
+@inline
+def _shrink_team(team: int, s: WeightState) -> tuple[float, float]:
+    """Learn the estimates of a predicting team; the sums of weight Lhat, if asked for, and of weight Lhat^2 before."""
     losses, weight, predictor = s.losses, s.weight, s.layout.predictor
     estimate, shrink = s.estimate, s.shrink
     first, last = np.uint64(s.layout.start[team]), np.uint64(s.layout.start[team + 1])
-    squares = 0.0
+    mean, squares = 0.0, 0.0
     if s.layout.product:
         for i in range(last - first):
             losses[first + i] += estimate[i]
         if s.rate.kind == ADAPTIVE:
             squares = _weighted_squares(weight, first, last, estimate)
+        if s.scored:
+            mean = _weighted(weight, first, last, estimate)
         for i in range(last - first):
             less = weight[first + i] * shrink[i]
             weight[first + i] = less if less > TINY else 0.0
     else:
         for k in range(first, last):
             p = np.uint64(predictor[k])
+            mean += weight[k] * estimate[p]
             squares += weight[k] * (estimate[p] * estimate[p])
             losses[k] += estimate[p]
             less = weight[k] * shrink[p]
             weight[k] = less if less > TINY else 0.0
     s.sums[team] = total(weight, first, last)
-    return squares
+    return mean, squares
 
 
 @inline
-def learn_shared_rules(abstains: Bools, seen: bool, cost: float, cheaper: float, s: WeightState) -> tuple[float, float]:
-    """Learn the estimates of a round: the mean of Lhat^2 before, if asked for, and the sum of the weights after."""
-    before = squares = after = 0.0
+def learn_shared_rules(
+    abstains: Bools, moved: bool, cost: float, cheaper: float, s: WeightState
+) -> tuple[float, float, float]:  # fmt: skip
+    """Learn the estimates of a round: the means of Lhat and Lhat^2 before, if asked for, the sum of the weights after.
+
+    ``moved`` says whether there are estimates for those who predict, other than 0.
+    """
+    before = mean = squares = after = 0.0
     for team in range(s.paid.size):
         mass = s.factor[team] * s.sums[team]
         before += mass
         if abstains[s.layout.rule[team]]:
+            mean += mass * cost
             squares += mass * (cost * cost)
             s.paid[team] += cost
             less = s.factor[team] * cheaper
             s.factor[team] = less if less > TINY else 0.0
-        elif seen:
-            squares += s.factor[team] * _shrink_team(team, s)
+        elif moved:
+            of_team, of_squares = _shrink_team(team, s)
+            mean += s.factor[team] * of_team
+            squares += s.factor[team] * of_squares
         after += s.factor[team] * s.sums[team]
-    return squares / before, after
+    return mean / before, squares / before, after

@@ -27,10 +27,9 @@ LANES = 16
 
 
 class WeightState(NamedTuple):
-    """A learner: everything it knows. In brackets what differs where every expert has a rule of its own."""
+    """Weights of one memory. In brackets what differs where every expert has a rule of its own."""
 
     rate: Rate
-    ix: float  # added to the observation probability (implicit exploration)
     layout: Layout
     start: Ints  # (G + 1,) the first slot of each group
     losses: Floats  # (K,) estimated losses while predicting (and costs while abstaining), summed
@@ -39,6 +38,7 @@ class WeightState(NamedTuple):
     factor: Floats  # (G,) that factor and exp(-eta paid), up to a common one (1)
     sums: Floats  # (G,) of the weights of a group
     numbers: Floats  # see the places above
+    scored: bool  # whether the mean of the estimates is asked for
     shrink: Floats  # (P,) scratch: exp(-eta Lhat) of each predictor
     estimate: Floats  # (P,) scratch: Lhat of each predictor
     whole: Ints  # (2,) all slots as one run
@@ -46,28 +46,85 @@ class WeightState(NamedTuple):
     scratch: Floats  # (K,) scratch for experts with own rules
 
 
-def weights(rate: Rate, ix: float, layout: Layout, n_predictors: int) -> WeightState:
+class Sight(NamedTuple):
+    """How labels are seen."""
+
+    predicted: float  # v_p, the probability that a label comes after predicting
+    abstained: float  # v_a, after abstaining
+    least: float  # a floor under the probability of seeing the label
+    ix: float  # added to that probability (implicit exploration)
+
+
+class Memory(NamedTuple):
+    """How fast the past fades, for each of C memories."""
+
+    every: Ints  # (C,) rounds between two steps; 0: nothing fades
+    keep: Floats  # (C,) what is kept of the sums in a step
+
+
+class Memories(NamedTuple):
+    """A learner: everything it knows, with C memories side by side; a row of an array is what `WeightState` says."""
+
+    rate: Rate
+    sight: Sight
+    memory: Memory
+    layout: Layout
+    start: Ints
+    losses: Floats  # (C, K)
+    paid: Floats  # (C, G)
+    weight: Floats  # (C, K)
+    factor: Floats  # (C, G)
+    sums: Floats  # (C, G)
+    numbers: Floats  # (C, 3)
+    mix: Floats  # (C,) the weights of the memories
+    scores: Floats  # (C,) their estimated losses, discounted
+    spread: Floats  # (1,) the sum of mix score^2 so far, discounted
+    masses: Floats  # (C, 2) scratch: the sum of the weights of all, and of those who predict
+    means: Floats  # (C,) scratch: the mean estimate of the round
+    shrink: Floats
+    estimate: Floats
+    whole: Ints
+    lanes: Floats
+    scratch: Floats
+
+
+def weights(rate: Rate, sight: Sight, memory: Memory, layout: Layout, n_predictors: int) -> Memories:
     """Nothing learnt yet: all weights are 1."""
-    n_experts = len(layout.expert)
+    n_experts, n = len(layout.expert), len(memory.every)
     start = np.append(np.arange(0, n_experts, CHUNK), n_experts) if layout.alone else layout.start
     n_groups, n_alone = len(start) - 1, n_experts if layout.alone else 0
-    return WeightState(
+    return Memories(
         rate=rate,
-        ix=ix,
+        sight=sight,
+        memory=memory,
         layout=layout,
         start=start,
-        losses=np.zeros(n_experts),
-        paid=np.zeros(n_groups),
-        weight=np.ones(n_experts),
-        factor=np.ones(n_groups),
-        sums=np.diff(start).astype(np.float64),
-        numbers=np.zeros(3),
+        losses=np.zeros((n, n_experts)),
+        paid=np.zeros((n, n_groups)),
+        weight=np.ones((n, n_experts)),
+        factor=np.ones((n, n_groups)),
+        sums=np.tile(np.diff(start).astype(np.float64), (n, 1)),
+        numbers=np.zeros((n, 3)),
+        mix=np.full(n, 1.0 / n),
+        scores=np.zeros(n),
+        spread=np.zeros(1),
+        masses=np.zeros((n, 2)),
+        means=np.zeros(n),
         shrink=np.ones(n_predictors),
         estimate=np.zeros(n_predictors),
         whole=np.array([0, n_experts]),
         lanes=np.zeros((n_alone // CHUNK, LANES)),
         scratch=np.zeros(n_alone),
     )
+
+
+@inline
+def one_of(s: Memories, j: Any) -> WeightState:
+    """The weights of memory j; its arrays are rows of those of all."""
+    return WeightState(
+        s.rate, s.layout, s.start, s.losses[j], s.paid[j], s.weight[j], s.factor[j], s.sums[j], s.numbers[j],
+        s.mix.size > 1, s.shrink, s.estimate, s.whole, s.lanes, s.scratch,
+    )  # fmt: skip
 
 
 @inline

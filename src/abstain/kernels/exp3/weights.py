@@ -1,27 +1,26 @@
-"""EXP3-ABS (algorithm 3): exponential weights on importance-weighted losses.
-
-Weights are kept up to date by multiplication, and made anew from the cumulative estimates whenever the rate steps,
-their sum gets small, or errors could have added up.
+"""Exponential weights: kept up to date by multiplication, and made anew from the cumulative estimates whenever the rate
+steps, their sum gets small or large, the past fades, or errors could have added up.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from ...typing import Bools, Floats
+from ...typing import Bools
 from ..jit import inline, kernel
-from .own_rules import learn_own_rules, predicting
-from .rate import ADAPTIVE, ANYTIME, LEAST_PROBABILITY, adaptive
+from .own_rules import learn_own_rules
+from .rate import ADAPTIVE, adaptive
 from .shared_rules import learn_shared_rules
-from .state import ETA, LEARNT, SQUARES, TINY, WeightState, total
+from .state import ETA, LEARNT, SQUARES, TINY, Memories, WeightState, one_of, total
 
 REMAKE = 1024
 """Rounds after which weights are made anew: rounding errors then stay below 1e-12."""
-SMALL = 1e-9
-"""The sum of the weights, K at first, below which they are made anew."""
+SMALL, LARGE = 1e-9, 1e100
+"""Sums of the weights, K at first, below and above which they are made anew."""
+SCORES_KEPT = 0.9995
+"""What is kept of the memories' scores in a round: the best of them may change, too."""
 
 
 @kernel
@@ -46,72 +45,57 @@ def remake(s: WeightState) -> None:
         s.factor[group] = factor if factor > TINY else 0.0
 
 
+@kernel
+def remake_all(s: Memories) -> None:
+    """Make the weights of every memory anew."""
+    for j in range(s.mix.size):
+        remake(one_of(s, j))
+
+
 @inline
-def _draw(target: float, s: WeightState) -> int:
-    """The slot at ``target`` when the weights are laid end to end; by rounding it may lie behind the last."""
-    group = 0
-    for k in range(s.factor.size):
-        mass = s.factor[k] * s.sums[k]
-        if mass > 0.0:
-            group = k
-            if target < mass:
-                break
-            target -= mass
-    target /= s.factor[group]
-    slot = s.start[group]
-    for k in range(s.start[group], s.start[group + 1]):
-        if s.weight[k] > 0.0:
-            slot = k
-            if target < s.weight[k]:
-                break
-            target -= s.weight[k]
-    return int(slot)
+def learn(abstains: Bools, moved: bool, cost: float, cheaper: float, every: int, keep: float, s: WeightState) -> float:
+    """Learn the estimates of a round, in `estimate` and (as factors of the weights) `shrink`; their mean before.
 
-
-@kernel
-def choose(t: int, u: float, x: Any, abstains: Bools, carry: Floats, s: WeightState) -> tuple[int, float]:
-    """The expert drawn from q_t by ``u`` in [0, 1), and the q_t-mass P_t of the experts that predict, also carried."""
-    if s.rate.kind == ANYTIME:
-        s.numbers[ETA] = s.rate.scale / math.sqrt(t)
-        remake(s)
-    everybody, seeing = 0.0, 0.0
+    ``cheaper`` is the factor of those who abstain and pay ``cost``.
+    """
     if s.layout.alone:
-        everybody, seeing = total(s.sums, np.uint64(0), np.uint64(s.sums.size)), predicting(abstains, s)
+        mean, squares, after = learn_own_rules(abstains, moved, cost, cheaper, s)
     else:
-        for team in range(s.factor.size):
-            mass = s.factor[team] * s.sums[team]
-            everybody += mass
-            if not abstains[s.layout.rule[team]]:
-                seeing += mass
-    carry[0] = min(1.0, seeing / everybody)
-    return s.layout.expert[_draw(u * everybody, s)], carry[0]
-
-
-@kernel
-def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: WeightState) -> None:
-    """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
-    eta, estimate, shrink, n = s.numbers[ETA], s.estimate, s.shrink, np.uint64(losses.size)
-    certainty = 1.0 / (max(carry[0], LEAST_PROBABILITY) + s.ix) if seen else 0.0
-    of_one = math.exp(-eta * certainty)
-    others = 0  # losses but 0 and 1, which are by far the most common
-    for p in range(n):
-        estimate[p] = certainty * losses[p]
-    for p in range(n):
-        shrink[p] = 1.0 if losses[p] == 0 else of_one
-    for p in range(n):
-        others += (losses[p] != 0) & (losses[p] != 1)
-    if others > 0:
-        for p in range(n):
-            shrink[p] = math.exp(-eta * estimate[p])
-    cheaper = math.exp(-eta * cost)
-    if s.layout.alone:
-        squares, after = learn_own_rules(abstains, seen, cost, cheaper, s)
-    else:
-        squares, after = learn_shared_rules(abstains, seen, cost, cheaper, s)
+        mean, squares, after = learn_shared_rules(abstains, moved, cost, cheaper, s)
     s.numbers[LEARNT] += 1.0
-    old = s.numbers[ETA]
+    old, anew = s.numbers[ETA], s.numbers[LEARNT] % REMAKE == 0.0
     if s.rate.kind == ADAPTIVE:
         s.numbers[SQUARES] += squares
+    if every > 0 and s.numbers[LEARNT] % every == 0.0:
+        anew = True
+        s.numbers[SQUARES] *= keep * keep
+        for slot in range(np.uint64(s.losses.size)):
+            s.losses[slot] *= keep
+        for group in range(np.uint64(s.paid.size)):
+            s.paid[group] *= keep
+    if s.rate.kind == ADAPTIVE:
         s.numbers[ETA] = adaptive(s.rate.log_experts, s.numbers[SQUARES])
-    if s.numbers[ETA] != old or after < SMALL or s.numbers[LEARNT] % REMAKE == 0.0:
+    if anew or s.numbers[ETA] != old or after < SMALL or after > LARGE:
         remake(s)
+    return mean
+
+
+@inline
+def weigh(s: Memories) -> None:
+    """Weigh the memories by what they achieve: ``mix`` proportional to ``exp(-rate score)``."""
+    n = s.mix.size
+    spread = 0.0
+    for j in range(n):
+        spread += s.mix[j] * (s.means[j] * s.means[j])
+    s.spread[0] = SCORES_KEPT * SCORES_KEPT * s.spread[0] + spread
+    rate = min(1.0, 2.0 * math.sqrt(math.log(n + 1.0) / (1.0 + s.spread[0])))
+    least = np.inf
+    for j in range(n):
+        s.scores[j] = SCORES_KEPT * s.scores[j] + s.means[j]
+        least = min(least, s.scores[j])
+    everything = 0.0
+    for j in range(n):
+        s.mix[j] = math.exp(-rate * (s.scores[j] - least))
+        everything += s.mix[j]
+    for j in range(n):
+        s.mix[j] /= everything

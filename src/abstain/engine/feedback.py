@@ -1,0 +1,64 @@
+"""Which labels come back: those of rounds that predicted (the paper), of rounds that abstained, of both, of some."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError, shown
+from ..tables import is_number, own_stream
+from ..typing import Bools
+
+
+class Chances(NamedTuple):
+    """The known probabilities v_p, v_a that a label comes after predicting and after abstaining."""
+
+    predicted: float
+    abstained: float
+
+    @property
+    def sure(self) -> bool:
+        """Whether it is known beforehand if the label comes."""
+        return {self.predicted, self.abstained} <= {0.0, 1.0}
+
+
+NAMED = {"predicted": Chances(1.0, 0.0), "abstained": Chances(0.0, 1.0), "both": Chances(1.0, 1.0)}
+
+
+def as_feedback(feedback: Any) -> str | tuple[float, float]:
+    """A feedback as it is kept: one of the names, or a pair of probabilities that has none.
+
+    >>> as_feedback((1, 0)), as_feedback([0.05, 1])
+    ('predicted', (0.05, 1.0))
+    """
+    if isinstance(feedback, str) and feedback in NAMED:
+        return feedback
+    if isinstance(feedback, (tuple, list)) and len(feedback) == 2 and all(map(is_number, feedback)):
+        pair = float(feedback[0]), float(feedback[1])
+        if all(0.0 <= chance <= 1.0 for chance in pair) and any(pair):
+            return next((name for name, chances in NAMED.items() if chances == pair), pair)
+    raise InputError(
+        f"feedback: expected {', '.join(map(repr, NAMED))} or two probabilities (after predicting, after abstaining), "
+        f"not both 0, got {shown(feedback)}"
+    )
+
+
+def chances_of(feedback: str | tuple[float, float]) -> Chances:
+    """The probabilities of a feedback that was checked."""
+    return NAMED[feedback] if isinstance(feedback, str) else Chances(*feedback)
+
+
+class Arrivals:
+    """For simulated games: whether each round's label comes. A round's draw depends on the seed and the round alone."""
+
+    def __init__(self, seed: int | np.random.SeedSequence | None) -> None:
+        stream = own_stream(seed)
+        child = np.random.SeedSequence(stream.entropy, spawn_key=(*stream.spawn_key, 1))
+        self._key = child.generate_state(2, np.uint64)
+
+    def of(self, chances: Chances, first: int, n: int) -> Bools:
+        """For ``n`` rounds from ``first`` on, whether the label comes after predicting and after abstaining (n, 2)."""
+        if chances.sure:
+            return np.tile(np.array(chances) == 1.0, (n, 1))
+        # A counter yields four numbers, of which a round takes the first.
+        draws = np.random.Generator(np.random.Philox(counter=first, key=self._key)).random((n, 4))[:, :1]
+        return np.asarray(draws < np.array(chances))

@@ -1,0 +1,93 @@
+"""Exponential weights on doubly robust estimates: a guess, and what it was wrong by where the label is seen."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...typing import Array, Bools, Floats
+from ..jit import inline, kernel
+from .drawing import draw
+from .guesses import Guesses, believe, forget_some, guess, learn_guesses, learn_label, look, miss
+from .rate import LEAST_PROBABILITY
+from .state import ETA, LEARNT, Memories, one_of
+from .weights import learn, weigh
+
+GUESS = 2
+"""Where the guesses begin in a carry: o and whether the choice was forced come before, what is lost if the label is
+-1, and if it is +1, after them."""
+
+
+class RobustState(NamedTuple):
+    """A learner: everything it knows. Estimates are kept relative to the cost of abstaining."""
+
+    memories: Memories
+    guesses: Guesses
+
+
+@inline
+def prepare(x: Floats, abstains: Bools, carry: Floats, s: RobustState) -> float:
+    """Guess what every predictor would lose, into the carry; the model's probability of the label +1."""
+    n = s.guesses.cell.size
+    out, low, high = carry[GUESS : GUESS + n], x[:n], x[n : 2 * n]
+    look(abstains, s.guesses)
+    rho = believe(low, high, s.guesses) if x.size > 0 else 0.5
+    guess(rho, s.memories.numbers[0, LEARNT], low, high, out, s.guesses)
+    for i in range(x.size):
+        carry[GUESS + n + i] = x[i]
+    return rho
+
+
+@kernel
+def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: RobustState) -> tuple[int, float]:
+    """The expert drawn from q_t by ``u`` in [0, 1), and the probability of predicting."""
+    prepare(x, abstains, carry, s)
+    return draw(t, u, abstains, carry, s.memories)
+
+
+@inline
+def estimate(j: int, losses: Array, seen: bool, cost: float, carry: Floats, s: RobustState) -> None:
+    """``m - c + 1[seen] (l - m) / D`` of every predictor for memory j, with ``D = max(o, clip eta)``."""
+    m, n = s.memories, np.uint64(s.guesses.cell.size)
+    eta, out, shrink, first = m.numbers[j, ETA], m.estimate, m.shrink, np.uint64(GUESS)
+    certainty = 0.0
+    if seen:
+        certainty = 1.0 / max(carry[0], s.guesses.constants.clip * eta, LEAST_PROBABILITY)
+    for p in range(n):
+        out[p] = (carry[first + p] - cost) + certainty * (losses[p] - carry[first + p])
+    for p in range(n):
+        shrink[p] = math.exp(-eta * out[p])
+
+
+@kernel
+def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: RobustState) -> None:
+    """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
+    m, g, n = s.memories, s.guesses, s.guesses.cell.size
+    moved = n > 0  # not a literal, for which all would be compiled once more
+    for j in range(m.mix.size):
+        estimate(j, losses, seen, cost, carry, s)
+        m.means[j] = learn(abstains, moved, 0.0, 1.0, m.memory.every[j], m.memory.keep[j], one_of(m, j))
+    if m.mix.size > 1:
+        weigh(m)
+    look(abstains, g)
+    learnt = m.numbers[0, LEARNT]
+    if seen:
+        modelled = carry.size > GUESS + n
+        low, high = carry[GUESS + n : GUESS + n + n * modelled], carry[GUESS + n + n : GUESS + n + n + n * modelled]
+        rho = believe(low, high, g) if modelled else 0.5
+        learn_guesses(rho, learnt, max(carry[0], LEAST_PROBABILITY), losses, low, high, g)
+        if modelled:
+            learn_label(rho, losses, low, high, g)
+    else:
+        miss(g)
+    forget_some(learnt, g)
+
+
+@kernel
+def inform(x: Any, abstains: Bools, losses: Any, cost: float, carry: Floats, s: RobustState) -> None:
+    """Learn from a round that nobody decided on, whose label is known."""
+    prepare(x, abstains, carry, s)
+    carry[0] = 1.0
+    update(0, abstains, losses, losses.size > 0, cost, carry, s)

@@ -1,0 +1,103 @@
+"""Exponential weights on doubly robust estimates: the learner to begin with."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import costs
+from ..engine import Decision, Kernels, Seed
+from ..errors import InputError
+from ..experts import Advice, ExpertSet
+from ..kernels.exp3.doubly_robust import GUESS, RobustState, choose, inform, update
+from ..kernels.exp3.guesses import Constants, guesses
+from ..kernels.exp3.rate import ADAPTIVE, Rate, adaptive
+from ..kernels.exp3.state import ETA, Memories, weights
+from ..typing import Array, Floats
+from .weighted import WeightedLearner, fading
+
+RATE = 2.0
+"""The rate is so many times EXP3-ABS's."""
+GUESSES_HELD = 5_000
+"""Rounds that guesses are held for by ``memory="adaptive"``."""
+
+
+class DoublyRobust(WeightedLearner):
+    """Exponential weights on doubly robust estimates with guesses that fade.
+
+    Whether a label is seen depends on the past and on who abstains on x_t, not on the label. So with any guess m of a
+    predictor's loss l that was fixed before the draw, ``m - c + 1[seen] (l - m) / o`` is an unbiased estimate of ``l -
+    c``, what predicting costs more than abstaining, where o is the probability that the label is seen; and its variance
+    is that of what the guess was wrong by. The guess is made of a model of the label and of what was lost in the rounds
+    on which the same rules of the predictor abstained; where labels fail to come it fades to 0, so that nobody is given
+    up for good. Experts are drawn by ``q_t`` proportional to ``exp(-eta_t S_{t-1})``, with S the sums of the estimates
+    and ``eta_t = min(1, 2 sqrt(log K / (1 + V_t)))``, V the sum of their squares in the mean of q. See "Doubly robust"
+    in the documentation for the algorithm, what is proved of it and where it fails.
+
+    ``memory``, ``feedback`` and ``min_observe`` are those of `Exp3Abs`.
+
+    >>> import abstain as ab
+    >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)
+    >>> experts = ab.experts.hyperplanes(dim=2, n_predictors=10, seed=0)
+    >>> trace = ab.simulate(DoublyRobust(experts, cost=0.2, seed=0), X, y)
+    >>> other = ab.simulate(Exp3Abs(experts, cost=0.2, seed=0), X, y)
+    >>> bool(trace.loss.mean() < other.loss.mean())
+    True
+    """
+
+    kernels = Kernels(choose, update, inform=inform)
+    options = ("memory", "feedback", "min_observe")
+    saved = (*WeightedLearner.saved, "support", "residual", "unseen", "belief", "slopes", "lost")
+    signed = ("losses", "residual", "belief", "scores")
+
+    def __init__(
+        self,
+        experts: ExpertSet,
+        *,
+        cost: costs.CostLike,
+        loss: Any = "zero_one",
+        seed: Seed = None,
+        memory: int | str | None = None,
+        feedback: str | tuple[float, float] = "predicted",
+        min_observe: float = 0.0,
+    ) -> None:
+        super().__init__(
+            experts, cost=cost, loss=loss, seed=seed, memory=memory, feedback=feedback, min_observe=min_observe
+        )
+        self._modelled = self.loss.outcomes(np.zeros((1, 1))) is not None
+
+    def new_state(self) -> RobustState:
+        rate, n_predictors = Rate(ADAPTIVE, 0.0, RATE**2 * math.log(self.experts.n_experts)), self.experts.n_predictors
+        fresh = weights(rate, self._sight(), fading(self.memories), self.layout, n_predictors)
+        fresh.numbers[:, ETA] = adaptive(rate.log_experts, 0.0)
+        held = fading((GUESSES_HELD if self.memory == "adaptive" else self.memory,))  # type: ignore[arg-type]
+        constants = Constants(every=int(held.every[0]), keep=float(held.keep[0]))
+        return RobustState(fresh, guesses(self.pairs.predictor, self.pairs.rule, n_predictors, constants))
+
+    @property
+    def _weights(self) -> Memories:
+        weights: Memories = self.state.memories
+        return weights
+
+    def see(self, X: Floats | None, advice: Advice, costs: Floats) -> Floats:
+        """What every predictor loses if the label is -1, and then if it is +1 (n, 2 P); nothing for other labels."""
+        outcomes = self.loss.outcomes(advice.predictions)
+        if outcomes is None:
+            return np.zeros((len(advice), 0))
+        return np.concatenate([outcomes[:, :, 0], outcomes[:, :, 1]], axis=1, dtype=np.float64)
+
+    def new_carry(self) -> Floats:
+        """o, whether the choice was forced, the guesses, and what `see` lets see."""
+        return np.zeros(GUESS + self.experts.n_predictors * (3 if self._modelled else 1))
+
+    def _fits(self, decision: Decision) -> bool:
+        carry = decision.carry
+        return super()._fits(decision) and bool((carry >= 0.0).all() and (carry <= 1.0).all())
+
+    def check_saved(self, arrays: Mapping[str, Array]) -> None:
+        super().check_saved(arrays)
+        if (arrays["slopes"] <= 0.0).any():
+            raise InputError("state: expected sums of squares above 0, got others")
+        if (abs(arrays["residual"]) > arrays["support"] * (1.0 + 1e-9)).any():
+            raise InputError("state: expected losses beyond the guess of 1 at most a label, got more")

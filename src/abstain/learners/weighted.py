@@ -1,0 +1,163 @@
+"""Exponential weights: what is seen, how fast the past fades, and what is in a file, for all learners of that kind."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import costs
+from ..engine import Choice, Decision, KernelLearner, Seed
+from ..engine.feedback import Chances, as_feedback, chances_of
+from ..engine.state import check_arrays, fields_named
+from ..errors import InputError, shown
+from ..experts import ExpertSet
+from ..kernels.exp3.rate import ADAPTIVE, ANYTIME, adaptive
+from ..kernels.exp3.state import ETA, LEARNT, Memories, Memory, Sight
+from ..kernels.exp3.weights import remake_all
+from ..tables import as_count, as_number
+from ..typing import Array, Floats
+
+ADAPTIVE_MEMORIES = (None, 20_000, 5_000, 1_250)
+"""Rounds that the memories of ``memory="adaptive"`` hold; None: all."""
+STEPS = 64
+"""The past fades in so many steps a memory: weights are made anew in each."""
+
+
+
+def fading(memories: tuple[int | None, ...]) -> Memory:
+    """The memories that hold so many rounds: a step keeps ``(1 - 1/n)^(rounds between steps)``."""
+    every = [0 if n is None else max(1, n // STEPS) for n in memories]
+    keep = [1.0 if n is None else (1.0 - 1.0 / n) ** e for n, e in zip(memories, every, strict=True)]
+    return Memory(np.array(every), np.array(keep))
+
+
+class WeightedLearner(KernelLearner):
+    """A learner that draws experts by exponential weights of their estimated losses."""
+
+    saved = ("losses", "paid", "weight", "factor", "sums", "numbers")
+
+    def __init__(
+        self,
+        experts: ExpertSet,
+        *,
+        cost: costs.CostLike,
+        loss: Any,
+        seed: Seed,
+        memory: int | str | None,
+        feedback: str | tuple[float, float],
+        min_observe: float,
+    ) -> None:
+        super().__init__(experts, cost=cost, loss=loss, seed=seed)
+        if memory is not None and not (isinstance(memory, str) and memory == "adaptive"):
+            if isinstance(memory, str):
+                raise InputError(f"memory: expected None, 'adaptive' or a number of rounds, got {shown(memory)}")
+            memory = as_count(memory, "memory", least=2)
+        self.memory, self.feedback = memory, as_feedback(feedback)
+        most = max(self.chances)
+        self.min_observe = as_number(
+            min_observe, "min_observe", f"a number from 0 to {most:g}", lambda floor: 0.0 <= floor <= most
+        )
+        if memory == "adaptive":
+            self.saved = (*self.saved, "mix", "scores", "spread")
+
+    @property
+    def chances(self) -> Chances:
+        return chances_of(self.feedback)
+
+    @property
+    def memories(self) -> tuple[int | None, ...]:
+        """How many rounds each memory holds; None: all."""
+        return ADAPTIVE_MEMORIES if self.memory == "adaptive" else (self.memory,)  # type: ignore[return-value]
+
+    def _sight(self, ix: float = 0.0) -> Sight:
+        return Sight(*self.chances, self.min_observe, ix)
+
+    @property
+    def _weights(self) -> Memories:
+        """The part of the state that holds the weights."""
+        weights: Memories = self.state
+        return weights
+
+    def new_carry(self) -> Floats:
+        """o, the probability that the label is seen; and whether the choice was forced, where it can be."""
+        return np.zeros(1 if self.min_observe == 0.0 else 2)
+
+    def _choice(self, expert: int, probability: float, carry: Array) -> Choice:
+        return Choice(expert, probability, carry, float(carry[0]), len(carry) > 1 and bool(carry[1]))
+
+    def _fits(self, decision: Decision) -> bool:
+        if not super()._fits(decision):
+            return False
+        carry = self._carry_of(decision)
+        return bool(0.0 < carry[0] <= 1.0) and (len(carry) == 1 or carry[1] in (0.0, 1.0))
+
+    def _refresh(self) -> None:
+        """The anytime rate changes in every round, and the weights with it."""
+        s = self._weights
+        if s.rate.kind == ANYTIME:
+            s.numbers[:, ETA] = s.rate.scale / math.sqrt(self.round + 1)
+            remake_all(s)
+
+    @property
+    def weights(self) -> Floats:
+        """q, the probabilities the coming expert is drawn with (K,)."""
+        with self.lock:
+            self._refresh()
+            s = self._weights
+            of_slots = s.weight * np.repeat(s.factor, np.diff(s.start), axis=1)
+            q = np.empty(self.experts.n_experts)
+            q[s.layout.expert] = s.mix @ (of_slots / of_slots.sum(axis=1, keepdims=True))
+            return np.asarray(q / q.sum())
+
+    @property
+    def memory_weights(self) -> dict[int | None, float]:
+        """How much each memory counts, by the rounds it holds (None: all): when short ones do, something has changed."""
+        with self.lock:
+            return dict(zip(self.memories, self._weights.mix.tolist(), strict=True))
+
+    # Files.
+
+    def _arrays(self) -> dict[str, Array]:
+        arrays = super()._arrays()
+        if self._weights.rate.kind == ANYTIME:  # weights are made anew in every round: what they are made of
+            arrays = {name: array for name, array in arrays.items() if name not in ("weight", "factor", "sums")}
+            arrays["numbers"][:, ETA] = 0.0
+        return arrays
+
+    def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
+        like = fields_named(self.saved, self.state)
+        # The first files knew of one memory.
+        given = {k: v[np.newaxis] if k in like and v.ndim == like[k].ndim - 1 else v for k, v in arrays.items()}
+        made = not {"weight", "factor", "sums"} & given.keys()
+        self._take_over(given, {k: v for k, v in like.items() if not made or k not in ("weight", "factor", "sums")})
+        if made and self._weights.rate.kind != ANYTIME:
+            remake_all(self._weights)
+
+    def _take_over(self, arrays: Mapping[str, Array], like: Mapping[str, Array]) -> None:
+        check_arrays(arrays, like, self.signed)
+        self.check_saved(arrays)
+        for name, array in arrays.items():
+            like[name][...] = array
+
+    def check_saved(self, arrays: Mapping[str, Array]) -> None:
+        s, numbers = self._weights, arrays["numbers"]
+        for eta, squares, learnt in numbers.tolist():
+            if s.rate.kind == ADAPTIVE and eta != adaptive(s.rate.log_experts, squares):
+                raise InputError("state: expected the rate that V gives, got another")
+            # Twice: a cost that was set on the way may have changed the scale.
+            if s.rate.kind != ADAPTIVE and eta > 2.0 * s.rate.scale:
+                raise InputError(f"state: expected a rate of {s.rate.scale} or so, got {eta}")
+            if learnt != math.floor(learnt) or learnt != numbers[0, LEARNT]:
+                raise InputError("state: expected whole rounds learnt, the same for all memories, got others")
+        if s.layout.alone and arrays["paid"].any():
+            raise InputError("state: expected costs to be among the losses where rules are not shared, got them apart")
+        if "weight" in arrays:
+            with np.errstate(over="ignore"):
+                sums = np.add.reduceat(arrays["weight"], s.start[:-1], axis=1)
+            if not np.isfinite(sums).all() or not np.allclose(arrays["sums"], sums, rtol=1e-9, atol=0.0):
+                raise InputError("state: expected sums of the weights, got others")
+            if not (arrays["factor"] * sums).any(axis=1).all():
+                raise InputError("state: expected weights that are not all 0, got such")
+        if "mix" in arrays and not math.isclose(arrays["mix"].sum(), 1.0, rel_tol=1e-9):
+            raise InputError("state: expected weights of the memories that sum to 1, got others")
