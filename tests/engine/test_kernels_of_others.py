@@ -60,6 +60,12 @@ def carry_x(t, u, x, abstains, carry, s):
 
 
 @ab.kernel
+def carry_last(t, u, x, abstains, carry, s):
+    carry[0] = x[x.size - 1]
+    return 0, 0.0 if abstains[0] else 1.0
+
+
+@ab.kernel
 def always(s):
     return True
 
@@ -95,6 +101,15 @@ class Looking(Carrying):
     kernels = ab.Kernels(carry_x, add_carry)
 
 
+class Seeing(Carrying):
+    """Its kernels see the first predictor's score and the cost."""
+
+    kernels = ab.Kernels(carry_last, add_carry)
+
+    def see(self, X, advice, costs):
+        return np.column_stack([advice.predictions[:, 0], costs])
+
+
 def test_options_of_every_kind(tmp_path):
     learner = Choosing(RINGS, cost=0.3, graph="mine", levels=np.arange(3.0), pair=(1, "a"))
     learner.save(tmp_path / "x")
@@ -122,6 +137,18 @@ def test_what_is_carried_is_of_the_round():
     advice = RINGS.advise(X[1:2])
     assert learner.peek(advice).carry[0] == copy.deepcopy(learner).peek(advice).carry[0] == 0
     assert learner.decide(X[2]).carry[0] == 2
+
+
+def test_what_kernels_see_of_a_round():
+    costs = np.linspace(0.0, 1.0, 2000)
+    learner = Seeing(RINGS, cost=costs)
+    assert [learner.decide(x).carry[0] for x in X] == costs[:100].tolist()
+    assert learner.peek(RINGS.advise(X[:1])).carry[0] == costs[100]
+    ab.simulate(learner, X, Y)
+    assert learner.state.total[0] == pytest.approx(
+        costs[100:200].sum() + costs[:100][RINGS.advise(X).abstains[:, 0]].sum()
+    )
+    check_learner(lambda: Seeing(RINGS, cost=costs))
 
 
 @pytest.mark.parametrize("choose", [beyond, below])
