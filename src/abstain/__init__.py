@@ -7,7 +7,7 @@ from . import datasets, experts, graphs, instances, losses, theory
 from .engine import Choice, Decision, KernelLearner, Kernels, Learner, load
 from .errors import AbstainError
 from .kernels.jit import kernel
-from .learners import UCB, UCBGT, UCBNT, ContExp3Abs, DoublyRobust, Exp3Abs, FullSupervision
+from .learners import UCB, UCBABS, UCBGT, UCBNT, ContExp3Abs, DoublyRobust, Exp3Abs, FullSupervision
 from .regret import best_in_hindsight, best_pair
 from .simulate import simulate
 from .trace import Best, Trace
@@ -17,6 +17,7 @@ __version__ = "0.2.0"
 
 __all__ = [
     "UCB",
+    "UCBABS",
     "UCBGT",
     "UCBNT",
     "AbstainError",

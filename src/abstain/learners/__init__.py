@@ -6,11 +6,13 @@ from .doubly_robust import DoublyRobust
 from .exp3_abs import Exp3Abs
 from .full_supervision import FullSupervision
 from .ucb import UCB
+from .ucb_abs import UCBABS
 from .ucb_gt import UCBGT
 from .ucb_nt import UCBNT
 
 __all__ = [
     "UCB",
+    "UCBABS",
     "UCBGT",
     "UCBNT",
     "Choice",

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...typing import Floats, Ints
+from ..hashing import mix
 from ..jit import inline, kernel
 
 EUCLIDEAN, CITYBLOCK, CHEBYSHEV = 0, 1, 2
@@ -41,13 +42,6 @@ def _cell(value: float, epsilon: float) -> Any:
     return np.int64(np.floor(value / (2.0 * epsilon)))
 
 
-@inline
-def _mix(key: Any, coordinate: Any) -> Any:
-    """A step of the hash of a cell's coordinates."""
-    key = (key ^ np.uint64(coordinate)) * np.uint64(0x9E3779B97F4A7C15)
-    return key ^ (key >> np.uint64(29))
-
-
 @kernel
 def enter(cover: Cover) -> None:
     """Make the input of the round a centre."""
@@ -55,7 +49,7 @@ def enter(cover: Cover) -> None:
     if cover.hashed:
         key = np.uint64(0)
         for k in range(cover.centre.shape[1]):
-            key = _mix(key, _cell(cover.centre[ball, k], cover.epsilon))
+            key = mix(key, _cell(cover.centre[ball, k], cover.epsilon))
         place = key & np.uint64(cover.heads.size - 1)
         cover.chain[ball] = cover.heads[place]
         cover.heads[place] = ball
@@ -105,7 +99,7 @@ def nearest(cover: Cover) -> int:
     for code in range(n_cells):
         key, rest = np.uint64(0), code
         for k in range(dim):
-            key = _mix(key, cover.low[k] + rest % cover.span[k])
+            key = mix(key, cover.low[k] + rest % cover.span[k])
             rest //= cover.span[k]
         ball = cover.heads[key & np.uint64(cover.heads.size - 1)]
         while ball >= 0:
