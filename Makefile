@@ -24,7 +24,7 @@ test-long: $(VENV)/ready
 
 # The kernels once more, every index checked.
 test-bounds: $(VENV)/ready
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 -q tests/test_equal_reference.py tests/conformance
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 -q tests/test_equal_reference.py tests/test_ucb_abs.py tests/conformance
 
 # The core with the lowest versions of what it needs that pyproject.toml allows.
 $(LOWEST)/ready: pyproject.toml tests/lowest.py

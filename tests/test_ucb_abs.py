@@ -1,6 +1,7 @@
 """UCB-ABS: its twin, the rules all learners obey, files, and what it is measured against."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -171,6 +172,22 @@ def test_it_approaches_the_best_choice_per_region():
             assert max(regrets) < 0.0
 
 
+@pytest.mark.long
+def test_ten_million_rounds():
+    """Three models, 20 thresholds: sums stay whole, every round is one of a region, and it does not wear out."""
+    rng = np.random.default_rng(0)
+    n = 1_000_000
+    y = rng.choice([-1.0, 1.0], n)
+    X = y[:, np.newaxis] * rng.normal(0.2, 0.4, (n, 3))
+    learner = ab.UCBABS(ab.experts.thresholds(3, np.linspace(0.0, 0.95, 20)), cost=0.2)
+    losses = [ab.simulate(learner, X, y, delay=100).loss.mean() for _ in range(10)]
+    arrays = learner._arrays()
+    assert learner.n_regions <= 21**3
+    assert all(np.isfinite(array).all() for array in arrays.values())
+    learner._set_arrays(arrays)
+    assert losses[-1] < losses[0]
+
+
 def test_a_region_abstains_after_enough_labels():
     """Labels of errors only: it abstains as soon as 1 - sqrt(5 log t / n) is at least c."""
     experts = ab.experts.from_columns(1, 2)
@@ -179,6 +196,20 @@ def test_a_region_abstains_after_enough_labels():
     first = next(t for t in range(2, 200) if 1 - np.sqrt(5 * np.log(t) / (t - 1)) >= 0.5)
     assert trace.abstained.argmax() == first - 1
     assert set(trace.expert) == {0, 1}
+
+
+def test_a_bound_that_equals_the_cost_abstains():
+    """Costs that are the bound itself, from the first round on in which it is not negative."""
+    t = np.arange(1, 101)
+    bound = [1.0 - math.sqrt(5.0 * math.log(k) / (k - 1)) if k > 1 else -1.0 for k in t]
+    trace = ab.simulate(
+        ab.UCBABS(ab.experts.from_columns(1, 2), cost=np.maximum(bound, 0.0)),
+        np.tile([1.0, 1.0, -1.0], (100, 1)),
+        -np.ones(100),
+    )
+    first = next(k for k in t if bound[k - 1] >= 0.0)
+    assert bound[first - 1] > 0.0
+    assert trace.abstained.argmax() == first - 1
 
 
 def test_forged_decisions():

@@ -24,8 +24,12 @@ LEARNERS = {
     "fs": finite(ab.FullSupervision, ties="random"),
     "exp3_abs": finite(ab.Exp3Abs),
     "exp3_abs_singles": finite(ab.Exp3Abs, SINGLES),
+    "ucb_abs": finite(ab.UCBABS),
     "cont_exp3_abs": lambda: ab.ContExp3Abs(2, cost=0.3, gamma=0.3, epsilon=0.4, actions="grid", seed=2),
 }
+
+FIRST = {"ucb_abs": 2}
+"""The version of the format in which the first files of a learner were written, if not 1."""
 
 
 def learnt(learner):

@@ -3,10 +3,12 @@
 import abstain as ab
 
 RINGS = ab.experts.hyperplanes(2, 5, 6, seed=0)
+BALLS = ab.experts.hyperplanes(2, 5, 6, regions="balls", seed=0)  # near 0 nobody predicts
 MAKE = {
     "UCB": lambda: ab.UCB(RINGS, cost=0.3, seed=1),
     "UCBGT": lambda: ab.UCBGT(RINGS, cost=0.3, seed=1),
     "FS": lambda: ab.FullSupervision(RINGS, cost=0.3, seed=1),
     "Exp3Abs": lambda: ab.Exp3Abs(RINGS, cost=0.3, seed=1),
+    "UCBABS": lambda: ab.UCBABS(BALLS, cost=0.3, seed=1),
     "ContExp3Abs": lambda: ab.ContExp3Abs(2, cost=0.3, epsilon=0.3, seed=1),
 }

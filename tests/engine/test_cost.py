@@ -17,6 +17,7 @@ MAKE = {
     "FS": lambda cost, **k: ab.FullSupervision(RINGS, cost=cost, seed=1),
     "Exp3Abs": lambda cost, **k: ab.Exp3Abs(RINGS, cost=cost, seed=1),
     "fixed": lambda cost, **k: ab.Exp3Abs(RINGS, cost=cost, seed=1, eta=0.05),
+    "UCBABS": lambda cost, **k: ab.UCBABS(RINGS, cost=cost, seed=1),
     "ContExp3Abs": lambda cost, **k: ab.ContExp3Abs(2, cost=cost, epsilon=0.5, seed=1),
 }
 
