@@ -103,16 +103,16 @@ class Switch(Still):
 
 @dataclass(frozen=True)
 class Outage(Still):
-    """From 40 to 60 % of the time the second model answers at random and is certain of it."""
+    """From 45 to 55 % of the time the second model answers at random and is certain of it."""
 
     moves: ClassVar[bool] = True
 
     def answers(self, rng: np.random.Generator, said: Answers, task: str) -> Answers:
         predictions, confidence, n = said.predictions.copy(), said.confidence.copy(), len(said.confidence)
-        out = slice(2 * n // 5, 3 * n // 5)
+        out = slice(9 * n // 20, 11 * n // 20)
         size = out.stop - out.start
-        kept = predictions[:, 1]
-        predictions[out, 1] = rng.choice([-1, 1], size) if task == BINARY else rng.choice(kept, size)
+        # One of the classes, or a number the model said on some other input.
+        predictions[out, 1] = rng.choice([-1, 1] if task == BINARY else said.predictions[:, 1], size)
         confidence[out, 1] = 1.0 - 0.01 * rng.random(size)
         return Answers(predictions, confidence)
 

@@ -9,9 +9,10 @@ from .. import outputs
 from ..figures.saving import save
 from ..figures.style import look
 from . import goals, over_time
+from .results import more_labels as differences
 from .results import summary
 from .study import LogStudy
-from .tables import LogTable, markdown, tables
+from .tables import LogTable, markdown, more_labels, tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,6 +47,9 @@ def _write_rows(rows: "pl.DataFrame", out: Path) -> None:
 def _write_study(study: LogStudy, rows: "pl.DataFrame", out: Path, console: "Console") -> None:
     found = summary(rows)
     shown, judged = tables(study, found), goals.reached(study, found)
+    compared = more_labels(study, differences(rows))
+    if compared is not None:
+        shown.append(compared)
     folder = outputs.make_folder(out / "tables")
     outputs.write(folder / f"{study.name}.csv", found.write_csv().encode())
     outputs.write(folder / f"{study.name}.md", page(study, shown, judged).encode())

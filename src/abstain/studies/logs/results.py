@@ -73,6 +73,18 @@ def summary(rows: "pl.DataFrame") -> "pl.DataFrame":
     return pl.concat([each, means, worst]).sort(GROUP, nulls_last=True, maintain_order=True)
 
 
+def more_labels(rows: "pl.DataFrame") -> "pl.DataFrame":
+    """How much more is lost with the labels of all rounds than with those of answers, in points of per cent, and its
+    standard error: the same learner on the same log and seed. More labels should cost no more than noise.
+    """
+    import polars as pl
+
+    on = ["study", "delay", "learner", "log", "seed"]
+    fewer = rows.filter(feedback="predicted").select(*on, less="percent")
+    joined = rows.filter(feedback="both").join(fewer, on=on, how="inner", maintain_order="left")
+    return _over_seeds(joined.with_columns(pl.col("percent") - pl.col("less")), on[:-1])
+
+
 def _over_seeds(rows: "pl.DataFrame", keys: Sequence[str]) -> "pl.DataFrame":
     import polars as pl
 

@@ -1,6 +1,6 @@
 """The tables of a study of logs: a row a log, a column a player, for each delay and feedback."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .play import ALTERNATIVES, TUNED
 from .results import MOVING, STILL, WORST
@@ -52,7 +52,25 @@ def _table(study: LogStudy, summary: "pl.DataFrame", delay: int, feedback: str) 
     return LogTable(f"feedback {feedback}, {when}", delay, ("log", f"{TUNED} (loss)", *players), lines)
 
 
-def _cell(row: dict[str, object]) -> str:
+def more_labels(study: LogStudy, found: "pl.DataFrame") -> LogTable | None:
+    """What labels of all rounds cost against those of answers, at the latest delay; more than two errors are bold."""
+    here = found.filter(study=study.name, delay=max(study.delays))
+    if here.is_empty():
+        return None
+    cells = {
+        (row["log"], row["learner"]): f"**{_cell(row)}**" if _is_more(row) else _cell(row)
+        for row in here.iter_rows(named=True)
+    }
+    players, logs = here["learner"].unique(maintain_order=True), here["log"].unique(maintain_order=True)
+    lines = tuple((log, *(cells.get((log, player), "") for player in players)) for log in logs)
+    return LogTable("both less predicted, in points", max(study.delays), ("log", *players), lines)
+
+
+def _is_more(row: dict[str, Any]) -> bool:
+    return bool(row["error"] is not None and row["percent"] > 2.0 * row["error"])
+
+
+def _cell(row: dict[str, Any]) -> str:
     error = "" if row["error"] is None else f" ± {row['error']:.1f}"
     where = f" ({row['at']})" if row["log"] == WORST else ""
     return f"{row['percent']:+.1f}{error}{where}"
