@@ -3,7 +3,7 @@
 An implementation of *Online Learning with Abstention* (Cortes, DeSalvo, Gentile, Mohri and Yang, ICML 2018).
 """
 
-from . import datasets, experts, graphs, instances, losses, theory
+from . import alternatives, datasets, experts, graphs, instances, losses, theory
 from .engine import Choice, Decision, KernelLearner, Kernels, Learner, load
 from .errors import AbstainError
 from .kernels.jit import kernel
@@ -32,6 +32,7 @@ __all__ = [
     "Kernels",
     "Learner",
     "Trace",
+    "alternatives",
     "best_in_hindsight",
     "best_pair",
     "datasets",

@@ -20,7 +20,9 @@ from ..regret import losses_of, sums_of_all
 from ..simulate import simulate
 from . import growth, problems, seeds
 from .cells import Cell, Comparator, Part, Stage
-from .sources import fingerprint
+from .logs.play import play as play_log
+from .logs.study import LogPart
+from .sources import MissingDataError, fingerprint
 from .study import shown_rounds
 from .told import Table, tell
 
@@ -32,14 +34,6 @@ MOST_BYTES = 1 << 28
 """A table whose advice takes more is played without keeping it ..."""
 KEPT_BYTES = 1 << 27
 """... and tables are kept for later batches up to this."""
-
-
-class MissingDataError(Exception):
-    """A data set that is not here."""
-
-    def __init__(self, dataset: str, why: str) -> None:
-        super().__init__(why)
-        self.dataset = dataset
 
 
 class _Kept(threading.local):
@@ -62,6 +56,8 @@ def run_batch(batch: Sequence[Part], data: str | None) -> list[Record]:
         try:
             if isinstance(part, growth.Growth):
                 record |= growth.play(part)
+            elif isinstance(part, LogPart):
+                record |= play_log(part, data)
             else:
                 record |= _compare(part, data) if isinstance(part, Comparator) else _play(part, data)
                 record["data"] = fingerprint(part.stage.dataset, data)

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from .. import __version__
 from .growth import Growth
 from .ingredients import ExpertsSpec, Keyed, LearnerSpec
+from .logs.study import LogPart
 from .problems import UNSCALED
 from .study import Study
 
@@ -68,7 +69,14 @@ class Comparator(Keyed):
         return self.stage.weight * 0.1 * self.draws
 
 
-Part: TypeAlias = Cell | Comparator | Growth
+Part: TypeAlias = Cell | Comparator | Growth | LogPart
+
+
+def dataset_of(part: Part) -> str | None:
+    """The set a part is played on, if it is one that may have a file."""
+    if isinstance(part, Growth):
+        return None
+    return part.dataset if isinstance(part, LogPart) else part.stage.dataset
 
 
 def stages(study: Study) -> list[tuple[float, Stage]]:
@@ -94,14 +102,18 @@ def comparators(study: Study) -> list[Comparator]:
 def batches(parts: Iterable[Part]) -> list[list[Part]]:
     """What should run together: the cells of a draw, at all costs; then the comparators of these draws.
 
-    Runs of `growth` are batches of their own, the longest first. Equal parts are run once. Batches on the same stage
-    come one after the other: a worker keeps what it has loaded.
+    All parts on one log are a batch; runs of `growth` are batches of their own, the longest first. Equal parts are run
+    once. Batches on the same stage come one after the other: a worker keeps what it has loaded.
     """
     found: dict[str, dict[int | None, dict[str, Part]]] = {}
     alone: dict[str, Part] = {}
+    logs: dict[str, dict[str, Part]] = {}
     for part in parts:
         if isinstance(part, Growth):
             alone[part.key] = part
+            continue
+        if isinstance(part, LogPart):
+            logs.setdefault(part.group, {})[part.key] = part
             continue
         draw = part.draw if isinstance(part, Cell) else None
         found.setdefault(part.stage.key, {}).setdefault(draw, {})[part.key] = part
@@ -109,4 +121,5 @@ def batches(parts: Iterable[Part]) -> list[list[Part]]:
     for of_stage in found.values():
         last = of_stage.pop(None, {})
         ordered += [list(batch.values()) for batch in (*of_stage.values(), last) if batch]
+    ordered += [list(batch.values()) for batch in logs.values()]
     return ordered + [[part] for part in sorted(alone.values(), key=lambda part: -part.weight)]

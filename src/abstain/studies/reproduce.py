@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from .. import datasets
 from . import claims, figures, outputs, report
+from .logs import report as logs
 from .problems import INSTANCES
 from .results import summary
 from .rows import rows_of
 from .runner import FAILURES, Session, run
-from .spec import AnyStudy, Study, paper, read, select
+from .spec import AnyStudy, LogStudy, Study, beyond, paper, read, select
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,9 +29,11 @@ SHOWN = 12
 
 
 def find(name: str) -> list[AnyStudy]:
-    """The studies of a name of the paper's, or those of a TOML file."""
+    """The studies of a name of the paper's or of those beyond it, or those of a TOML file."""
     if name.endswith(".toml"):
         return list(read(name).values())
+    if name in (own := beyond()):
+        return [own[name]]
     return select(paper(), name)
 
 
@@ -48,6 +51,10 @@ def reproduce(
         notes.insert(0, QUICK)
     console.print("At their first use the kernels are compiled, which takes a while.", highlight=False)
     session = run(studies, out, data=data, jobs=jobs, dask=dask, console=console)
+    logs.write(studies, session.logged, out, console)
+    if all(isinstance(study, LogStudy) for study in studies):  # they have nothing to do with the paper's claims
+        show_outcome(session, console)
+        return not session.failures
     with console.status("Drawing the figures, judging the claims ...", spinner="line"):
         drawn = figures.draw_all(session.curves, out / "figures")
         _remove_others(out / "figures", drawn)

@@ -14,8 +14,10 @@ from ..datasets.folders import as_folder
 from ..errors import InputError
 from . import growth, outputs
 from .batch import Record
-from .cells import Part, batches, cells, comparators
+from .cells import Part, batches, cells, comparators, dataset_of
 from .log import Log
+from .logs import results as logged
+from .logs import study as log_studies
 from .results import collect
 from .sources import check_same
 from .spec import AnyStudy
@@ -49,6 +51,8 @@ class Session:
     seconds: float = 0.0
     grown: list[growth.Row] = field(default_factory=list)
     """Runs of ContEXP3-ABS."""
+    logged: "pl.DataFrame" = field(default=None)  # type: ignore[assignment]
+    """Runs on logs."""
 
 
 def run(
@@ -80,9 +84,9 @@ def run(
         todo = {key: part for key, part in parts.items() if key not in log.records}
         session.n_kept = len(parts) - len(todo)
         kept = [
-            (part.stage.dataset, log.records[key])
+            (dataset, log.records[key])
             for key, part in parts.items()
-            if key in log.records and not isinstance(part, growth.Growth)
+            if key in log.records and (dataset := dataset_of(part)) is not None
         ]
         check_same(kept, folder, Path(out))
         if todo:
@@ -97,6 +101,7 @@ def run(
                     advance(todo[record["key"]])
         session.curves = collect([study for study in studies if isinstance(study, Study)], log.records)
         session.grown = growth.collect(studies, log.records)
+        session.logged = logged.collect(studies, log.records)
         stream = io.BytesIO()
         session.curves.write_parquet(stream)
         outputs.write(session.path, stream.getvalue())
@@ -109,6 +114,8 @@ def _parts(study: AnyStudy) -> list[Part]:
     """All that a study needs."""
     if isinstance(study, growth.GrowthStudy):
         return [*growth.parts(study)]
+    if isinstance(study, log_studies.LogStudy):
+        return [*log_studies.parts(study)]
     return [*cells(study), *comparators(study)]
 
 

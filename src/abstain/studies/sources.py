@@ -13,6 +13,14 @@ from .problems import INSTANCES
 END_BYTES = 1 << 20
 
 
+class MissingDataError(Exception):
+    """A data set that is not here."""
+
+    def __init__(self, dataset: str, why: str) -> None:
+        super().__init__(why)
+        self.dataset = dataset
+
+
 def fingerprint(dataset: str, data: str | None) -> str | None:
     """What tells a data file from another: its size and a checksum of its two ends. None if the set is not here."""
     found = "computed" if dataset in INSTANCES else datasets.info(dataset, data=data).found

@@ -10,18 +10,37 @@ from typing import Any, TypeAlias
 from ..errors import FileError, InputError
 from .growth import GrowthStudy
 from .ingredients import ExpertsSpec, LearnerSpec
+from .logs.study import LogStudy
 from .study import Study
 
-__all__ = ["AnyStudy", "ExpertsSpec", "GrowthStudy", "LearnerSpec", "Study", "paper", "read", "select"]
+__all__ = [
+    "AnyStudy",
+    "ExpertsSpec",
+    "GrowthStudy",
+    "LearnerSpec",
+    "LogStudy",
+    "Study",
+    "beyond",
+    "paper",
+    "read",
+    "select",
+]
 
-AnyStudy: TypeAlias = Study | GrowthStudy
+AnyStudy: TypeAlias = Study | GrowthStudy | LogStudy
 _FIELDS = tuple(name for name in Study.__dataclass_fields__ if name != "name")
 _GROWTH_FIELDS = tuple(name for name in GrowthStudy.__dataclass_fields__ if name != "name")
+_LOG_FIELDS = tuple(name for name in LogStudy.__dataclass_fields__ if name != "name")
 
 
 def paper() -> dict[str, AnyStudy]:
     """The paper's studies by name."""
     return _studies(_paper_tables(), {}, {})
+
+
+def beyond() -> dict[str, AnyStudy]:
+    """The studies that go on from the paper, by name."""
+    own = _paper_tables()
+    return _studies(_tables("logs/logs.toml"), {"seed": own["defaults"]["seed"]}, own["learners"])
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, AnyStudy]:
@@ -63,7 +82,11 @@ def select(studies: Mapping[str, AnyStudy], name: str) -> list[AnyStudy]:
 
 
 def _paper_tables() -> dict[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath("paper.toml").read_text(encoding="utf-8"))
+    return _tables("paper.toml")
+
+
+def _tables(name: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
 def _studies(tables: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, AnyStudy]:
@@ -83,6 +106,8 @@ def _study(name: str, table: Any, defaults: Mapping[str, Any], known: Mapping[st
         raise InputError(f"studies: expected a table [studies.{name}], got {table!r}")
     if table.get("kind") == "growth":
         return _growth(name, table, defaults)
+    if table.get("kind") == "logs":
+        return _logs(name, table, defaults, known)
     values: dict[str, Any] = {**defaults, **table}
     for key in values:
         if key not in _FIELDS:
@@ -106,6 +131,19 @@ def _growth(name: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) ->
         if key not in _GROWTH_FIELDS:
             raise InputError(f"study {name}: expected some of {', '.join(_GROWTH_FIELDS)}, got {key}")
     return GrowthStudy(name=name, **values)
+
+
+def _logs(name: str, table: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapping[str, Any]) -> LogStudy:
+    values = {"seed": defaults.get("seed", 0), **table}
+    del values["kind"]
+    for key in values:
+        if key not in _LOG_FIELDS:
+            raise InputError(f"study {name}: expected some of {', '.join(_LOG_FIELDS)}, got {key}")
+    try:
+        values["learners"] = _learners(values.get("learners", ()), known)
+    except InputError as error:
+        raise InputError(f"study {name}: {error}") from None
+    return LogStudy(name=name, **values)
 
 
 def _experts(table: Any) -> ExpertsSpec:

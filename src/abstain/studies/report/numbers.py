@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ..claims.settings import MAIN, PAPER, READINGS
 from ..growth import GrowthStudy
+from ..logs.study import LogStudy
 from ..rows import Rows
 from ..spec import AnyStudy
 from .markup import table, text
@@ -77,6 +78,9 @@ def settings(studies: Sequence[AnyStudy]) -> str:
         if isinstance(study, GrowthStudy):
             rows.append(_growth(study))
             continue
+        if isinstance(study, LogStudy):
+            rows.append(_logs(study))
+            continue
         pairs = ", ".join(f"{key} = {value}" for key, value in sorted(study.experts.options.items()))
         figure = f"figure {study.figure}" if study.figure else ""
         rows.append(
@@ -118,6 +122,18 @@ def _growth(study: GrowthStudy) -> tuple[str, ...]:
         "ContEXP3-ABS",
         text(", ".join(f"{n:,}" for n in study.rounds)),
         text(f"{study.runs} runs"),
+        text(study.seed),
+    )
+
+
+def _logs(study: LogStudy) -> tuple[str, ...]:
+    return (
+        f"<code>{text(study.name)}</code><br>{text(study.title)}",
+        text("; ".join(study.logs)),
+        "three models, 48 thresholds each",
+        text("; ".join(dict.fromkeys(learner.label for learner in study.learners))),
+        text(f"{study.rounds:,} at most"),
+        text(f"{study.repetitions} seeds"),
         text(study.seed),
     )
 

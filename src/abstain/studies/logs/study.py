@@ -1,0 +1,143 @@
+"""Studies of logs as data: which logs, how late the labels are, who plays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ... import __version__
+from ...errors import InputError
+from ...tables import as_count, as_seed, is_number
+from ..ingredients import Keyed, LearnerSpec
+from .recipes import LOGS, SHIPPED, Recipe, recipe
+
+QUICK_ROUNDS, QUICK_DELAYS, QUICK_REPETITIONS = 2_000, (0, 100), 2
+FEEDBACKS = ("predicted", "both", "abstained")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a learner should reach, in per cent of the tuned threshold's loss."""
+
+    learner: str
+    feedback: str
+    delay: int
+    still: float
+    """At most this on every log on which nothing moves ..."""
+    moving: float | None = None
+    """... and at most this in the mean over those on which something does."""
+
+
+@dataclass(frozen=True)
+class LogStudy:
+    """Every log, made so often, with labels so late, played by every learner.
+
+    A learner's labels are those of its option ``feedback``; two learners may have the same label if that differs.
+    """
+
+    name: str
+    title: str = ""
+    figure: str = ""
+    logs: tuple[str, ...] = LOGS
+    learners: tuple[LearnerSpec, ...] = ()
+    delays: tuple[int, ...] = (0, 100, 2_000)
+    repetitions: int = 5
+    rounds: int = 40_000
+    """Of each log, at most."""
+    goals: tuple[Goal, ...] = ()
+    seed: int = 0
+    """Of the first repetition; the next has the next number."""
+
+    def __post_init__(self) -> None:
+        try:
+            self._check()
+        except InputError as error:
+            raise InputError(f"study {self.name}: {error}") from None
+
+    def _check(self) -> None:
+        for name in ("logs", "learners", "delays", "goals"):
+            values = getattr(self, name)
+            if not isinstance(values, (tuple, list)) or (not values and name != "goals"):
+                raise InputError(f"{name}: expected a list, got {values!r}")
+            object.__setattr__(self, name, tuple(values))
+        for log in self.logs:
+            recipe(log)
+        for delay in self.delays:
+            as_count(delay, "delays", least=0)
+        as_count(self.repetitions, "repetitions")
+        as_count(self.rounds, "rounds", least=100)
+        if as_seed(self.seed) is None or not isinstance(self.seed, int):
+            raise InputError(f"seed: expected a whole number that is not negative, got {self.seed!r}")
+        for learner in self.learners:
+            if not isinstance(learner, LearnerSpec):
+                raise InputError(f"learners: expected LearnerSpecs, got {learner!r}")
+        names = [f"{learner.label} ({feedback_of(learner)})" for learner in self.learners]
+        if len(set(names)) < len(names):
+            raise InputError(f"learners: expected none twice, got {', '.join(names)}")
+        object.__setattr__(self, "goals", tuple(_as_goal(goal) for goal in self.goals))
+
+    def quick(self) -> "LogStudy":
+        """A few short logs of the sets that come with scikit-learn, twice: to see that it works."""
+        return replace(
+            self, logs=SHIPPED, delays=QUICK_DELAYS, rounds=min(self.rounds, QUICK_ROUNDS),
+            repetitions=min(self.repetitions, QUICK_REPETITIONS), goals=(),
+        )  # fmt: skip
+
+
+def feedback_of(learner: LearnerSpec) -> str:
+    """Which labels come back to it, as a word."""
+    feedback = learner.options.get("feedback", "predicted")
+    return feedback if isinstance(feedback, str) else ", ".join(f"{chance:g}" for chance in feedback)
+
+
+def _as_goal(goal: Any) -> Goal:
+    if isinstance(goal, Goal):
+        return goal
+    known = Goal.__dataclass_fields__
+    if not isinstance(goal, dict) or not set(known) - {"moving"} <= goal.keys() <= set(known):
+        raise InputError(f"goals: expected tables with {', '.join(known)}, got {goal!r}")
+    if not all(is_number(goal[name]) for name in ("still", "moving") if name in goal):
+        raise InputError(f"goals: expected per cent as numbers, got {goal!r}")
+    return Goal(**goal)
+
+
+@dataclass(frozen=True)
+class LogPart(Keyed):
+    """One learner on one log, or (without one) all alternatives."""
+
+    recipe: Recipe
+    rounds: int
+    seed: int
+    delay: int
+    learner: LearnerSpec | None
+    version: str = __version__
+
+    def __str__(self) -> str:
+        who = "alternatives" if self.learner is None else f"{self.learner.label} ({feedback_of(self.learner)})"
+        return f"{self.recipe.name}, seed {self.seed}, labels {self.delay:,} late, {who}"
+
+    @property
+    def dataset(self) -> str:
+        """The set it is made of."""
+        return self.recipe.dataset
+
+    @property
+    def group(self) -> str:
+        """Parts that are played on the same log have the same."""
+        return f"{self.recipe.key} {self.rounds} {self.seed}"
+
+    @property
+    def weight(self) -> float:
+        """About how long it takes, in runs of 10,000 rounds of 2,000 experts."""
+        return self.rounds / 1e5
+
+
+def parts(study: LogStudy) -> list[LogPart]:
+    """All that a study needs."""
+    players: Sequence[LearnerSpec | None] = (None, *study.learners)
+    return [
+        LogPart(recipe(log), min(study.rounds, recipe(log).rounds), study.seed + repetition, delay, learner)
+        for log in study.logs
+        for repetition in range(study.repetitions)
+        for delay in study.delays
+        for learner in players
+    ]

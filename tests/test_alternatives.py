@@ -1,0 +1,132 @@
+"""One threshold: the best there is, on all rounds asked for and on no others; again from the labels that came."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from abstain.alternatives import hindsight, retuned, tuned
+from abstain.alternatives.tuning import QUANTILES
+from abstain.errors import InputError
+
+
+@st.composite
+def logs(draw, most=40):
+    """Values of eighths add up exactly, and there are many ties."""
+    n, models, seed = draw(st.integers(1, most)), draw(st.integers(1, 3)), draw(st.integers(0, 2**32))
+    rng = np.random.default_rng(seed)
+    confidence = rng.integers(0, draw(st.integers(1, 30)) + 1, (n, models)) / 8
+    confidence[rng.random((n, models)) < draw(st.sampled_from([0.0, 0.2]))] = -np.inf
+    losses = rng.integers(0, 9, (n, models)) / 8
+    cost = draw(st.sampled_from([0.125, 0.25, 1.0])) if draw(st.booleans()) else rng.integers(0, 9, n) / 8
+    return confidence, losses, cost
+
+
+def paid(confidence, losses, cost, model, threshold):
+    return np.where(confidence[:, model] <= threshold, cost, losses[:, model])
+
+
+def all_pairs(confidence, losses, cost, rows):
+    """Every model with every threshold that makes a difference on these rows, and its total there."""
+    cost = np.broadcast_to(cost, len(confidence))
+    for model in range(confidence.shape[1]):
+        for threshold in sorted({-np.inf, *confidence[rows, model], np.inf}):
+            total = paid(confidence[rows], losses[rows], cost[rows], model, threshold).sum()
+            yield total, model, threshold
+
+
+@given(logs(), st.data())
+@settings(max_examples=200, deadline=None)
+def test_the_best_of_all_pairs(log, data):
+    n = len(log[0])
+    first = data.draw(st.integers(1, n))
+    begin = data.draw(st.integers(0, n - 1))
+    for policy, rows in (
+        (tuned(*log, first), slice(0, first)),
+        (hindsight(*log, begin), slice(begin, n)),
+        (hindsight(*log, 0, first), slice(0, first)),
+    ):
+        total, model, threshold = min(all_pairs(*log, rows))
+        assert (policy.model, policy.threshold) == (model, threshold)
+        assert policy.loss[rows].sum() == total
+        assert (policy.loss == paid(*log, model, threshold)).all()
+        assert (policy.abstained == (log[0][:, model] <= threshold)).all()
+
+
+@given(logs(60), st.data())
+@settings(max_examples=200, deadline=None)
+def test_again_from_the_labels_there_are(log, data):
+    n = len(log[0])
+    first, delay, own = data.draw(st.integers(1, n)), data.draw(st.integers(0, n)), data.draw(st.booleans())
+    every, window = data.draw(st.integers(1, 20)), data.draw(st.integers(1, 30))
+    played = retuned(*log, first, every=every, window=window, delay=delay, own=own)
+    confidence, losses, cost = log[0], log[1], np.broadcast_to(log[2], n)
+    _, model, threshold = min(all_pairs(*log, slice(0, first)))
+    for t in range(n):
+        if t > first and (t - first) % every == 0:
+            come = range(max(0, t - delay - window), max(0, t - delay))
+            rows = [s for s in come if not own or s < first or not played.abstained[s]]
+            if rows:
+                better = min(all_pairs(*log, rows))
+                if better[0] < paid(confidence[rows], losses[rows], cost[rows], model, threshold).sum():
+                    _, model, threshold = better
+        assert (played.model[t], played.threshold[t]) == (model, threshold)
+        assert played.abstained[t] == (confidence[t, model] <= threshold)
+        assert played.loss[t] == (cost[t] if played.abstained[t] else losses[t, model])
+
+
+def test_labels_of_rounds_handed_over_change_nothing():
+    rng = np.random.default_rng(1)
+    confidence = rng.random((6_000, 2))
+    losses = (rng.random((6_000, 2)) > confidence) * 1.0
+    played = retuned(confidence, losses, 0.3, 600, every=200, window=1_000, delay=50)
+    hidden = played.abstained & (np.arange(6_000) >= 600)
+    assert 0.1 < hidden.mean() < 0.9
+    others = np.where(hidden[:, np.newaxis], 1.0 - losses, losses)
+    again = retuned(confidence, others, 0.3, 600, every=200, window=1_000, delay=50)
+    assert (again.loss == played.loss).all()
+    assert (again.threshold == played.threshold).all()
+    all_seen = retuned(confidence, others, 0.3, 600, every=200, window=1_000, delay=50, own=False)
+    assert (all_seen.threshold != played.threshold).any()
+
+
+def test_many_rounds_try_quantiles_only():
+    rng = np.random.default_rng(0)
+    confidence, losses = rng.random((5_000, 3)), rng.random((5_000, 3))
+    policy = hindsight(confidence, losses, 0.3)
+    tried = np.sort(confidence[:, policy.model])[np.linspace(0, 4_999, QUANTILES).round().astype(int)]
+    assert policy.threshold in (-np.inf, np.inf, *tried)
+    least = min(
+        paid(confidence, losses, 0.3, model, threshold).sum()
+        for model in range(3)
+        for threshold in (-np.inf, np.inf, *np.quantile(confidence[:, model], np.linspace(0, 1, QUANTILES)))
+    )
+    assert policy.loss.sum() <= least + 2.0
+
+
+def test_what_no_log_is():
+    good = np.full((4, 2), 0.5)
+    for wrong in (
+        (np.zeros(4), np.zeros(4), 0.2, 2),
+        (np.zeros((0, 2)), np.zeros((0, 2)), 0.2, 1),
+        (good, good[:3], 0.2, 2),
+        (np.where(np.eye(4, 2), np.nan, good), good, 0.2, 2),
+        (np.where(np.eye(4, 2), np.inf, good), good, 0.2, 2),
+        (good, good + 1.0, 0.2, 2),
+        (good, np.where(np.eye(4, 2), np.nan, good), 0.2, 2),
+        (good, good, 1.5, 2),
+        (good, good, [0.2, 0.2], 2),
+        (good, good, np.full(5, 0.2), 2),
+        (good, good, lambda X: X[:, 0], 2),
+        (good, good, 0.2, 0),
+        (good, good, 0.2, 5),
+    ):
+        for function in (tuned, retuned):
+            with pytest.raises(InputError, match="expected"):
+                function(*wrong)
+    for first, last in ((2, 2), (0, 5), (-1, 2)):
+        with pytest.raises(InputError, match="expected"):
+            hindsight(good, good, 0.2, first, last)
+    for option in ({"every": 0}, {"window": 0}, {"delay": -1}, {"own": "yes"}):
+        with pytest.raises(InputError, match="expected"):
+            retuned(good, good, 0.2, 2, **option)
