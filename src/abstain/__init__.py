@@ -7,7 +7,7 @@ from . import alternatives, datasets, experts, graphs, instances, losses, theory
 from .engine import Choice, Decision, KernelLearner, Kernels, Learner, load
 from .errors import AbstainError
 from .kernels.jit import kernel
-from .learners import UCB, UCBABS, UCBGT, UCBNT, ContExp3Abs, DoublyRobust, Exp3Abs, FullSupervision
+from .learners import UCB, UCBABS, UCBGT, UCBNT, ContExp3Abs, DoublyRobust, Exp3Abs, FullSupervision, Stacked
 from .regret import best_in_hindsight, best_pair
 from .simulate import simulate
 from .trace import Best, Trace
@@ -31,6 +31,7 @@ __all__ = [
     "KernelLearner",
     "Kernels",
     "Learner",
+    "Stacked",
     "Trace",
     "alternatives",
     "best_in_hindsight",

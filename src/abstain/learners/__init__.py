@@ -5,6 +5,7 @@ from .cont_exp3_abs import ContExp3Abs
 from .doubly_robust import DoublyRobust
 from .exp3_abs import Exp3Abs
 from .full_supervision import FullSupervision
+from .stacked import Stacked
 from .ucb import UCB
 from .ucb_abs import UCBABS
 from .ucb_gt import UCBGT
@@ -23,5 +24,6 @@ __all__ = [
     "KernelLearner",
     "Kernels",
     "Learner",
+    "Stacked",
     "load",
 ]

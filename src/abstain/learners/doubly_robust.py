@@ -92,8 +92,11 @@ class DoublyRobust(WeightedLearner):
         return np.zeros(GUESS + self.experts.n_predictors * (3 if self._modelled else 1))
 
     def _fits(self, decision: Decision) -> bool:
-        carry = decision.carry
-        return super()._fits(decision) and bool((carry >= 0.0).all() and (carry <= 1.0).all())
+        return super()._fits(decision) and self._carried_well(decision.carry)
+
+    def _carried_well(self, carry: Array) -> bool:
+        """Whether probabilities, guesses and losses are such."""
+        return bool((carry >= 0.0).all() and (carry <= 1.0).all())
 
     def check_saved(self, arrays: Mapping[str, Array]) -> None:
         super().check_saved(arrays)

@@ -31,11 +31,12 @@ class RobustState(NamedTuple):
 def prepare(x: Floats, abstains: Bools, carry: Floats, s: RobustState) -> float:
     """Guess what every predictor would lose, into the carry; the model's probability of the label +1."""
     n = s.guesses.cell.size
-    out, low, high = carry[GUESS : GUESS + n], x[:n], x[n : 2 * n]
+    modelled = x.size >= 2 * n
+    out, low, high = carry[GUESS : GUESS + n], x[: n * modelled], x[n * modelled : 2 * n * modelled]
     look(abstains, s.guesses)
-    rho = believe(low, high, s.guesses) if x.size > 0 else 0.5
+    rho = believe(low, high, s.guesses) if modelled else 0.5
     guess(rho, s.memories.numbers[0, LEARNT], low, high, out, s.guesses)
-    for i in range(x.size):
+    for i in range(2 * n * modelled):
         carry[GUESS + n + i] = x[i]
     return rho
 
@@ -61,20 +62,14 @@ def estimate(j: int, losses: Array, seen: bool, cost: float, carry: Floats, s: R
         shrink[p] = math.exp(-eta * out[p])
 
 
-@kernel
-def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: RobustState) -> None:
-    """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
+@inline
+def revise(abstains: Bools, losses: Any, seen: bool, carry: Floats, s: RobustState) -> None:
+    """Let guesses learn from a round."""
     m, g, n = s.memories, s.guesses, s.guesses.cell.size
-    moved = n > 0  # not a literal, for which all would be compiled once more
-    for j in range(m.mix.size):
-        estimate(j, losses, seen, cost, carry, s)
-        m.means[j] = learn(abstains, moved, 0.0, 1.0, m.memory.every[j], m.memory.keep[j], one_of(m, j))
-    if m.mix.size > 1:
-        weigh(m)
     look(abstains, g)
     learnt = m.numbers[0, LEARNT]
     if seen:
-        modelled = carry.size > GUESS + n
+        modelled = carry.size >= GUESS + 3 * n
         low, high = carry[GUESS + n : GUESS + n + n * modelled], carry[GUESS + n + n : GUESS + n + n + n * modelled]
         rho = believe(low, high, g) if modelled else 0.5
         learn_guesses(rho, learnt, max(carry[0], LEAST_PROBABILITY), losses, low, high, g)
@@ -83,6 +78,18 @@ def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, c
     else:
         miss(g)
     forget_some(learnt, g)
+
+
+@kernel
+def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: RobustState) -> None:
+    """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
+    m = s.memories
+    for j in range(m.mix.size):
+        estimate(j, losses, seen, cost, carry, s)
+        m.means[j] = learn(abstains, True, 0.0, 1.0, 0.0, 0.0, m.memory.every[j], m.memory.keep[j], one_of(m, j))
+    if m.mix.size > 1:
+        weigh(m)
+    revise(abstains, losses, seen, carry, s)
 
 
 @kernel

@@ -72,7 +72,7 @@ def _heaviest(side: bool, abstains: Bools, s: Memories) -> int:
 
 
 @inline
-def _weigh_sides(abstains: Bools, s: Memories) -> float:
+def weigh_sides(abstains: Bools, s: Memories) -> float:
     """The sums of the weights in every memory, and the mass of those who predict in their mixture."""
     mass = 0.0
     for j in range(s.mix.size):
@@ -133,7 +133,7 @@ def draw(t: int, u: float, abstains: Bools, carry: Floats, s: Memories) -> tuple
         for j in range(s.mix.size):
             s.numbers[j, ETA] = s.rate.scale / math.sqrt(t)
         remake_all(s)
-    predicts = _weigh_sides(abstains, s)
+    predicts = weigh_sides(abstains, s)
     seen = s.sight.predicted * predicts + s.sight.abstained * (1.0 - predicts)
     if seen < s.sight.least:
         side = s.sight.abstained > s.sight.predicted  # True: labels are seen by abstaining

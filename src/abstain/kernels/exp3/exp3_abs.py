@@ -40,7 +40,8 @@ def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, c
         if others > 0:
             for p in range(n):
                 shrink[p] = math.exp(-eta * estimate[p])
-        s.means[j] = learn(abstains, seen, cost, math.exp(-eta * cost), s.memory.every[j], s.memory.keep[j], one)
+        cheaper, every, keep = math.exp(-eta * cost), s.memory.every[j], s.memory.keep[j]
+        s.means[j] = learn(abstains, seen, cost, cheaper, 0.0, 0.0, every, keep, one)
     if s.mix.size > 1:
         weigh(s)
 

@@ -38,6 +38,7 @@ class WeightState(NamedTuple):
     factor: Floats  # (G,) that factor and exp(-eta paid), up to a common one (1)
     sums: Floats  # (G,) of the weights of a group
     numbers: Floats  # see the places above
+    base: Floats  # (1,) the least cumulative estimate when weights were last made: that of weight 1
     scored: bool  # whether the mean of the estimates is asked for
     shrink: Floats  # (P,) scratch: exp(-eta Lhat) of each predictor
     estimate: Floats  # (P,) scratch: Lhat of each predictor
@@ -76,6 +77,7 @@ class Memories(NamedTuple):
     factor: Floats  # (C, G)
     sums: Floats  # (C, G)
     numbers: Floats  # (C, 3)
+    base: Floats  # (C, 1)
     mix: Floats  # (C,) the weights of the memories
     scores: Floats  # (C,) their estimated losses, discounted
     spread: Floats  # (1,) the sum of mix score^2 so far, discounted
@@ -105,6 +107,7 @@ def weights(rate: Rate, sight: Sight, memory: Memory, layout: Layout, n_predicto
         factor=np.ones((n, n_groups)),
         sums=np.tile(np.diff(start).astype(np.float64), (n, 1)),
         numbers=np.zeros((n, 3)),
+        base=np.zeros((n, 1)),
         mix=np.full(n, 1.0 / n),
         scores=np.zeros(n),
         spread=np.zeros(1),
@@ -123,7 +126,7 @@ def one_of(s: Memories, j: Any) -> WeightState:
     """The weights of memory j; its arrays are rows of those of all."""
     return WeightState(
         s.rate, s.layout, s.start, s.losses[j], s.paid[j], s.weight[j], s.factor[j], s.sums[j], s.numbers[j],
-        s.mix.size > 1, s.shrink, s.estimate, s.whole, s.lanes, s.scratch,
+        s.base[j], s.mix.size > 1, s.shrink, s.estimate, s.whole, s.lanes, s.scratch,
     )  # fmt: skip
 
 

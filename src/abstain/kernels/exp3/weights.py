@@ -34,6 +34,7 @@ def remake(s: WeightState) -> None:
             low = min(low, s.losses[slot])
         s.sums[group], s.factor[group] = low, low + s.paid[group]  # for the time being
         base = min(base, s.factor[group])
+    s.base[0] = base
     for group in range(n_groups):
         first, last = s.start[group], s.start[group + 1]
         low = base if s.layout.alone else s.sums[group]
@@ -53,10 +54,14 @@ def remake_all(s: Memories) -> None:
 
 
 @inline
-def learn(abstains: Bools, moved: bool, cost: float, cheaper: float, every: int, keep: float, s: WeightState) -> float:
+def learn(
+    abstains: Bools, moved: bool, cost: float, cheaper: float, aside: float, square: float, every: int, keep: float,
+    s: WeightState,
+) -> float:  # fmt: skip
     """Learn the estimates of a round, in `estimate` and (as factors of the weights) `shrink`; their mean before.
 
-    ``cheaper`` is the factor of those who abstain and pay ``cost``.
+    ``cheaper`` is the factor of those who abstain and pay ``cost``; ``aside`` the mass of an expert that is not among
+    these, and ``square`` that of its estimate.
     """
     if s.layout.alone:
         mean, squares, after = learn_own_rules(abstains, moved, cost, cheaper, s)
@@ -65,7 +70,7 @@ def learn(abstains: Bools, moved: bool, cost: float, cheaper: float, every: int,
     s.numbers[LEARNT] += 1.0
     old, anew = s.numbers[ETA], s.numbers[LEARNT] % REMAKE == 0.0
     if s.rate.kind == ADAPTIVE:
-        s.numbers[SQUARES] += squares
+        s.numbers[SQUARES] += (1.0 - aside) * squares + aside * square
     if every > 0 and s.numbers[LEARNT] % every == 0.0:
         anew = True
         s.numbers[SQUARES] *= keep * keep

@@ -1,0 +1,107 @@
+"""One more expert that looks at x: it predicts the likelier label, or abstains where that is cheaper."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...typing import Bools, Floats
+from ..jit import inline, kernel
+from .doubly_robust import GUESS, RobustState, estimate, prepare, revise
+from .drawing import draw, weigh_sides
+from .rate import LEAST_PROBABILITY
+from .state import ETA, one_of
+from .weights import learn
+
+
+
+class StackedState(NamedTuple):
+    """A learner: everything it knows."""
+
+    robust: RobustState
+    stack: Floats  # (1,) the cumulative estimate of the stacker, relative to abstaining
+
+
+@inline
+def _share(s: StackedState) -> float:
+    """The mass of the stacker, which begins with a half; `masses` holds the sum of the others' weights."""
+    m = s.robust.memories
+    own = math.log(m.weight.shape[1]) - m.numbers[0, ETA] * (s.stack[0] - m.base[0, 0])
+    return 1.0 / (1.0 + math.exp(min(700.0, math.log(m.masses[0, 0]) - own)))
+
+
+@inline
+def _follow(rho: float, cost: float, low: Floats, high: Floats, abstains: Bools, s: RobustState) -> int:
+    """The first slot of those who do what the stacker wants: predict the likelier label, or abstain.
+
+    Where nobody does, of those who predict the one that loses least by the model; where nobody predicts, the first.
+    """
+    m, best, least = s.memories, -1, np.inf
+    wants = min(rho, 1.0 - rho) < cost
+    for group in range(m.start.size - 1):
+        for slot in range(m.start[group], m.start[group + 1]):
+            silent = abstains[slot if m.layout.alone else m.layout.rule[group]]
+            if silent and not wants:
+                return int(slot)
+            if not silent:
+                p = m.layout.predictor[slot]
+                expected = rho * high[p] + (1.0 - rho) * low[p]
+                if expected < least:
+                    best, least = slot, expected
+    if best < 0 or (wants and least >= cost):
+        for group in range(m.start.size - 1):
+            for slot in range(m.start[group], m.start[group + 1]):
+                if abstains[slot if m.layout.alone else m.layout.rule[group]]:
+                    return int(slot)
+    return int(best)
+
+
+@kernel
+def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: StackedState) -> tuple[int, float]:
+    """The expert drawn by ``u``, or the one the stacker follows, and the probability of predicting.
+
+    Carried in the end: the predictor the stacker follows (-1: it abstains), and its guess.
+    """
+    m, n = s.robust.memories, s.robust.guesses.cell.size
+    low, high = x[:n], x[n : 2 * n]
+    rho = prepare(x, abstains, carry, s.robust)
+    slot = _follow(rho, x[2 * n], low, high, abstains, s.robust)
+    p = m.layout.predictor[slot]
+    silent = abstains[slot if m.layout.alone else m.layout.rule[m.layout.team[m.layout.expert[slot]]]]
+    mass = weigh_sides(abstains, m)
+    share = _share(s)
+    expert, predicts = m.layout.expert[slot], (1.0 - share) * mass + (0.0 if silent else share)
+    if u >= share:
+        expert, _ = draw(t, min((u - share) / (1.0 - share), 1.0 - 2.0**-53), abstains, carry, m)
+    carry[0], carry[1] = predicts, 0.0
+    carry[carry.size - 2] = -1.0 if silent else float(p)
+    carry[carry.size - 1] = rho * high[p] + (1.0 - rho) * low[p]
+    return expert, predicts
+
+
+@kernel
+def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: StackedState) -> None:
+    """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
+    m = s.robust.memories
+    weigh_sides(abstains, m)
+    share, eta, p = _share(s), m.numbers[0, ETA], int(carry[carry.size - 2])
+    estimate(0, losses, seen, cost, carry, s.robust)
+    own = 0.0
+    if p >= 0:
+        own = carry[carry.size - 1] - cost
+        if seen:
+            certainty = 1.0 / max(carry[0], s.robust.guesses.constants.clip * eta, LEAST_PROBABILITY)
+            own += certainty * (losses[p] - carry[carry.size - 1])
+    s.stack[0] += own
+    learn(abstains, True, 0.0, 1.0, share, own * own, m.memory.every[0], m.memory.keep[0], one_of(m, 0))
+    revise(abstains, losses, seen, carry, s.robust)
+
+
+@kernel
+def inform(x: Any, abstains: Bools, losses: Any, cost: float, carry: Floats, s: StackedState) -> None:
+    """Learn from a round that nobody decided on, whose label is known."""
+    choose(1, 0.0, x, abstains, carry, s)
+    carry[0] = 1.0
+    update(0, abstains, losses, losses.size > 0, cost, carry, s)

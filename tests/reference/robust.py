@@ -1,0 +1,174 @@
+"""Exponential weights with several memories, any feedback and a floor under seeing labels, line by line: on the
+estimates of EXP3-ABS, or on doubly robust ones.
+"""
+
+import math
+
+import numpy as np
+
+KEPT = 0.9995
+
+
+def softmax(x):
+    weights = np.exp(x - x.max())
+    return weights / weights.sum()
+
+
+def sigmoid(x):
+    return 1 / (1 + math.exp(-min(6.0, max(-6.0, x))))
+
+
+class Memories:
+    """Cumulative estimates S of K experts, V and the rate, for each memory; and how much each memory counts."""
+
+    def __init__(self, K, holds, factor=1.0):
+        self.K, self.holds, self.factor = K, holds, factor
+        self.S, self.V = np.zeros((len(holds), K)), np.zeros(len(holds))
+        self.mix, self.scores, self.spread = np.full(len(holds), 1 / len(holds)), np.zeros(len(holds)), 0.0
+        self.learnt = 0
+
+    def eta(self, j):
+        eta = min(1.0, self.factor * math.sqrt(math.log(self.K) / (1 + self.V[j])))
+        return 2.0 ** (math.floor(8 * math.log2(eta)) / 8) if eta > 0 else 1.0
+
+    def q(self, j):
+        return softmax(-self.eta(j) * self.S[j])
+
+    def mixture(self):
+        return sum(w * self.q(j) for j, w in enumerate(self.mix))
+
+    def learn(self, estimates):
+        """``estimates`` (memories, K) of a round."""
+        q = np.array([self.q(j) for j in range(len(self.holds))])
+        means = (q * estimates).sum(axis=1)
+        self.V += (q * estimates**2).sum(axis=1)
+        self.S += estimates
+        self.learnt += 1
+        for j, n in enumerate(self.holds):
+            if n is not None and self.learnt % max(1, n // 64) == 0:
+                keep = (1 - 1 / n) ** max(1, n // 64)
+                self.S[j] *= keep
+                self.V[j] *= keep**2
+        if len(self.holds) > 1:
+            self.spread = KEPT**2 * self.spread + (self.mix * means**2).sum()
+            self.scores = KEPT * self.scores + means
+            rate = min(1.0, 2 * math.sqrt(math.log(len(self.holds) + 1) / (1 + self.spread)))
+            self.mix = softmax(-rate * self.scores)
+
+
+class Player:
+    """Draws from the mixture, unless the label would be too unlikely to be seen."""
+
+    def __init__(self, game, holds=(None,), chances=(1.0, 0.0), floor=0.0, factor=1.0):
+        self.game, self.chances, self.floor = game, chances, floor
+        self.memories = Memories(game.shape[1], holds, factor)
+
+    def seen(self, t):
+        """The probability of predicting, and of seeing the label, before the floor."""
+        Q = self.memories.mixture()[~self.game.abstains[t - 1]].sum()
+        return Q, self.chances[0] * Q + self.chances[1] * (1 - Q)
+
+    def segments(self, t):
+        """The unit interval: (length, expert, forced) from the left; the probabilities of predicting and of seeing."""
+        m, abstains = self.memories, self.game.abstains[t - 1]
+        order = np.argsort(self.game.rule_of, kind="stable")
+        (Q, o), (v_p, v_a) = self.seen(t), self.chances
+        masses = [(m.mix[j] * m.q(j)[k], k) for j in range(len(m.holds)) for k in order]
+        side = v_a > v_p
+        if o >= self.floor or v_p == v_a or not (abstains == side).any():
+            return [(mass, k, False) for mass, k in masses], Q, o
+        missing, other = (self.floor - o) / abs(v_p - v_a), Q if side else 1 - Q
+        mixture = m.mixture()
+        heaviest = max((k for k in order if abstains[k] == side), key=lambda k: mixture[k])
+        shrunk = (other - missing) / other
+        return (
+            [(missing, heaviest, True)]
+            + [(mass, k, False) for mass, k in masses if abstains[k] == side]
+            + [(mass * shrunk, k, False) for mass, k in masses if abstains[k] != side],
+            Q - missing if side else Q + missing,
+            self.floor,
+        )
+
+    def before(self, t):
+        """What is fixed before the draw and needed when the label comes."""
+
+    def learn(self, t, o, fixed, seen):
+        """EXP3-ABS: round t, whose label was seen with probability o."""
+        abstains, loss = self.game.abstains[t - 1], self.game.loss[t - 1]
+        estimate = np.where(abstains, loss, loss / o if seen else 0.0)
+        self.memories.learn(np.tile(estimate, (len(self.memories.holds), 1)))
+
+
+class Robust(Player):
+    """Doubly robust estimates: predictors' guesses by cells, and a model of the label where there are outcomes."""
+
+    def __init__(self, game, predictor_of, predictors, abstains, outcomes, constants, **options):
+        super().__init__(game, factor=2.0, **options)
+        self.of, self.losses, self.c = predictor_of, predictors, constants  # losses (T, P)
+        self.abstains, self.outcomes = abstains, outcomes  # (T, A) and (T, P, 2) or None
+        P, n_rules = predictors.shape[1], np.bincount(predictor_of, minlength=predictors.shape[1]).max()
+        self.n, self.e, self.u = (np.zeros((P, 2 * n_rules)) for _ in range(3))
+        self.v, self.squares, self.lost = np.zeros(P + 1), np.full(P + 1, 1e-8), np.zeros((P, 2))
+
+    def look(self, t):
+        """The cell of each predictor, and f: the share of its rules that predict, times the sign it predicts."""
+        cells, f = [], np.zeros(len(self.n) + 1)
+        f[-1] = 1.0
+        for p in range(len(self.n)):
+            own = self.abstains[t - 1, np.sort(self.game.rule_of[self.of == p])]
+            change = np.flatnonzero(own != own[:1])
+            cells.append(2 * (change[0] if len(change) else 0) + (bool(own[0]) if len(own) else 0))
+            f[p] = (1 - own.mean()) if len(own) else 0.0
+            if self.outcomes is not None:
+                low, high = self.outcomes[t - 1, p]
+                f[p] *= np.sign(low - high)
+        return (np.arange(len(self.n)), np.array(cells)), f
+
+    def model(self, t, f):
+        """What each predictor is expected to lose."""
+        if self.outcomes is None:
+            return np.divide(self.lost[:, 1], self.lost[:, 0], out=np.zeros(len(self.n)), where=self.lost[:, 0] > 0)
+        rho = sigmoid(self.v @ f)
+        return rho * self.outcomes[t - 1, :, 1] + (1 - rho) * self.outcomes[t - 1, :, 0]
+
+    def fade(self, cell):
+        return np.maximum(0.0, 1 - self.u[cell] / (self.c.fading * math.sqrt(self.memories.learnt + 1)))
+
+    def before(self, t):
+        """The guesses m."""
+        cell, f = self.look(t)
+        fade = self.fade(cell)
+        guess = fade * (self.n[cell] * self.model(t, f) + self.e[cell]) / (fade * self.n[cell] + self.c.prior)
+        return np.clip(guess, 0.0, 1.0)
+
+    def estimates(self, t, o, m, seen):
+        """Of each memory (memories, K), relative to abstaining."""
+        loss, rows = self.losses[t - 1], []
+        for j in range(len(self.memories.holds)):
+            D = max(o, self.c.clip * self.memories.eta(j))
+            x = m - self.game.cost[t - 1] + (loss - m) / D * seen
+            rows.append(np.where(self.game.abstains[t - 1], 0.0, x[self.of]))
+        return np.array(rows)
+
+    def learn(self, t, o, m, seen):
+        self.memories.learn(self.estimates(t, o, m, seen))
+        cell, f = self.look(t)
+        loss, learnt = self.losses[t - 1], self.memories.learnt
+        if seen:
+            model, fade, weight = self.model(t, f), self.fade(cell), min(1 / o, self.c.most)
+            self.n[cell] = fade * self.n[cell] + weight
+            self.e[cell] = fade * self.e[cell] + weight * (loss - model)
+            self.u[cell] = 0
+            if self.outcomes is not None:
+                low, high = self.outcomes[t - 1].T
+                if (low != high).any():
+                    positive = (loss == high)[np.argmax(low != high)]
+                    gradient = (sigmoid(self.v @ f) - positive) * f
+                    self.squares += gradient**2
+                    self.v -= self.c.step * gradient / np.sqrt(self.squares)
+            self.lost += weight * np.column_stack([np.ones(len(loss)), loss])
+        else:
+            self.u[cell] += 1
+        if self.c.every and learnt % self.c.every == 0:
+            for kept in (self.n, self.e, self.lost, self.squares):
+                kept *= self.c.keep
