@@ -32,7 +32,7 @@ def twin_of(learner, X, y):
     outcomes = learner.loss.outcomes(advice.predictions)
     return Robust(
         game, learner.experts.predictor_of, losses, advice.abstains,
-        None if outcomes is None else outcomes.astype(float), learner.state.guesses.constants, **options,
+        None if outcomes is None else outcomes.astype(float), learner.state.guesses.constants, learner.guard, **options,
     )  # fmt: skip
 
 
@@ -69,7 +69,7 @@ def assert_plays_like_its_twin(learner, X, y, delay):
     for t in sorted(waiting):
         close(t)
     np.testing.assert_allclose(learner.weights, twin.memories.mixture(), rtol=1e-8, atol=1e-11)
-    np.testing.assert_allclose(list(learner.memory_weights.values()), twin.memories.mix, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(learner._weights.mix, twin.memories.mix, rtol=1e-9, atol=1e-12)
 
 
 @settings(max_examples=1000)
@@ -90,6 +90,17 @@ def test_doubly_robust_equals_its_twin(table, memory, feedback, floor, delay, se
         min_observe=min(floor, max(chances_of(feedback))),
     )  # fmt: skip
     assert_plays_like_its_twin(learner, table.X, table.y, delay)
+
+
+@settings(max_examples=500)
+@given(tables(max_rounds=40), st.sampled_from([0.015625, 0.1, 0.5]), feedbacks, floors, delays, st.integers(0, 99))
+def test_a_guard_equals_its_twin(table, guard, feedback, floor, delay, seed):
+    learner = ab.DoublyRobust(
+        table.experts, cost=table.cost, loss=table.loss, seed=seed, guard=guard, feedback=feedback,
+        min_observe=min(floor, max(chances_of(feedback))),
+    )  # fmt: skip
+    assert_plays_like_its_twin(learner, table.X, table.y, delay)
+    assert learner.guard_weight >= guard
 
 
 SETS = {

@@ -102,8 +102,12 @@ class Player:
 class Robust(Player):
     """Doubly robust estimates: predictors' guesses by cells, and a model of the label where there are outcomes."""
 
-    def __init__(self, game, predictor_of, predictors, abstains, outcomes, constants, **options):
+    def __init__(self, game, predictor_of, predictors, abstains, outcomes, constants, guard=None, **options):
         super().__init__(game, factor=2.0, **options)
+        self.guard = guard
+        if guard is not None:
+            self.memories = Memories(game.shape[1], (None, None), 2.0)
+            self.weigh(np.zeros(2))
         self.of, self.losses, self.c = predictor_of, predictors, constants  # losses (T, P)
         self.abstains, self.outcomes = abstains, outcomes  # (T, A) and (T, P, 2) or None
         P, n_rules = predictors.shape[1], np.bincount(predictor_of, minlength=predictors.shape[1]).max()
@@ -150,8 +154,28 @@ class Robust(Player):
             rows.append(np.where(self.game.abstains[t - 1], 0.0, x[self.of]))
         return np.array(rows)
 
+    def weigh(self, means):
+        """The first row against the second, its guard."""
+        m = self.memories
+        m.spread += m.mix[0] * m.mix[1] * (means[0] - means[1]) ** 2
+        m.scores += means
+        rate = min(0.5, math.sqrt(math.log(1 / self.guard) / (1 + m.spread)))
+        odds = self.guard / (1 - self.guard) * math.exp(rate * (m.scores[0] - m.scores[1]))
+        h = odds / (1 + odds)
+        m.mix = np.array([(1 - self.guard) * (1 - h), self.guard + (1 - self.guard) * h])
+
     def learn(self, t, o, m, seen):
-        self.memories.learn(self.estimates(t, o, m, seen))
+        estimates = self.estimates(t, o, m, seen)
+        if self.guard is not None:
+            x = -self.game.cost[t - 1] + (self.losses[t - 1] / o if seen else 0.0 * self.losses[t - 1])
+            estimates[1] = np.where(self.game.abstains[t - 1], 0.0, x[self.of])
+            means = np.array([self.memories.q(j) @ estimates[1] for j in range(2)])
+            mix, spread, scores = self.memories.mix, self.memories.spread, self.memories.scores
+            self.memories.learn(estimates)
+            self.memories.mix, self.memories.spread, self.memories.scores = mix, spread, scores
+            self.weigh(means)
+        else:
+            self.memories.learn(estimates)
         cell, f = self.look(t)
         loss, learnt = self.losses[t - 1], self.memories.learnt
         if seen:

@@ -14,6 +14,7 @@ from ..kernels.exp3.doubly_robust import GUESS, RobustState, choose, inform, upd
 from ..kernels.exp3.guesses import Constants, guesses
 from ..kernels.exp3.rate import ADAPTIVE, Rate, adaptive
 from ..kernels.exp3.state import ETA, Memories, weights
+from ..tables import as_number
 from ..typing import Array, Floats
 from .weighted import WeightedLearner, fading
 
@@ -35,7 +36,9 @@ class DoublyRobust(WeightedLearner):
     and ``eta_t = min(1, 2 sqrt(log K / (1 + V_t)))``, V the sum of their squares in the mean of q. See "Doubly robust"
     in the documentation for the algorithm, what is proved of it and where it fails.
 
-    ``memory``, ``feedback`` and ``min_observe`` are those of `Exp3Abs`.
+    ``guard`` is the least weight of an EXP3-ABS that is played beside it, and weighed against it by what both achieve:
+    with it regret grows as sqrt(T) whatever the sequence. ``memory``, ``feedback`` and ``min_observe`` are those of
+    `Exp3Abs`.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)
@@ -47,7 +50,7 @@ class DoublyRobust(WeightedLearner):
     """
 
     kernels = Kernels(choose, update, inform=inform)
-    options = ("memory", "feedback", "min_observe")
+    options = ("guard", "memory", "feedback", "min_observe")
     saved = (*WeightedLearner.saved, "support", "residual", "unseen", "belief", "slopes", "lost")
     signed = ("losses", "residual", "belief", "scores")
 
@@ -58,6 +61,7 @@ class DoublyRobust(WeightedLearner):
         cost: costs.CostLike,
         loss: Any = "zero_one",
         seed: Seed = None,
+        guard: float | None = None,
         memory: int | str | None = None,
         feedback: str | tuple[float, float] = "predicted",
         min_observe: float = 0.0,
@@ -65,11 +69,18 @@ class DoublyRobust(WeightedLearner):
         super().__init__(
             experts, cost=cost, loss=loss, seed=seed, memory=memory, feedback=feedback, min_observe=min_observe
         )
+        if guard is not None:
+            guard = as_number(guard, "guard", "None or a number above 0, 1/2 at most", lambda w: 0.0 < w <= 0.5)
+            if self.memory is not None:
+                raise InputError(f"guard: what it guarantees is for memory=None, got memory={self.memory!r}")
+            self.saved = (*self.saved, "mix", "scores", "spread")
+        self.guard = guard
         self._modelled = self.loss.outcomes(np.zeros((1, 1))) is not None
 
     def new_state(self) -> RobustState:
         rate, n_predictors = Rate(ADAPTIVE, 0.0, RATE**2 * math.log(self.experts.n_experts)), self.experts.n_predictors
-        fresh = weights(rate, self._sight(), fading(self.memories), self.layout, n_predictors)
+        rows = self.memories if self.guard is None else (None, None)
+        fresh = weights(rate, self._sight(), fading(rows), self.layout, n_predictors, self.guard or 0.0)
         fresh.numbers[:, ETA] = adaptive(rate.log_experts, 0.0)
         held = fading((GUESSES_HELD if self.memory == "adaptive" else self.memory,))  # type: ignore[arg-type]
         constants = Constants(every=int(held.every[0]), keep=float(held.keep[0]))
@@ -79,6 +90,12 @@ class DoublyRobust(WeightedLearner):
     def _weights(self) -> Memories:
         weights: Memories = self.state.memories
         return weights
+
+    @property
+    def guard_weight(self) -> float:
+        """The probability that the guard chooses; 0 without one."""
+        with self.lock:
+            return 0.0 if self.guard is None else float(self._weights.mix[-1])
 
     def see(self, X: Floats | None, advice: Advice, costs: Floats) -> Floats:
         """What every predictor loses if the label is -1, and then if it is +1 (n, 2 P); nothing for other labels."""

@@ -114,6 +114,8 @@ class WeightedLearner(KernelLearner):
     def memory_weights(self) -> dict[int | None, float]:
         """How much each memory counts, by the rounds it holds (None: all): when short ones do, something has changed."""
         with self.lock:
+            if len(self.memories) == 1:
+                return {self.memories[0]: 1.0}
             return dict(zip(self.memories, self._weights.mix.tolist(), strict=True))
 
     # Files.

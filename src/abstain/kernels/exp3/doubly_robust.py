@@ -13,7 +13,7 @@ from .drawing import draw
 from .guesses import Guesses, believe, forget_some, guess, learn_guesses, learn_label, look, miss
 from .rate import LEAST_PROBABILITY
 from .state import ETA, LEARNT, Memories, one_of
-from .weights import learn, weigh
+from .weights import learn, mean_estimate, weigh, weigh_guard
 
 GUESS = 2
 """Where the guesses begin in a carry: o and whether the choice was forced come before, what is lost if the label is
@@ -63,6 +63,17 @@ def estimate(j: int, losses: Array, seen: bool, cost: float, carry: Floats, s: R
 
 
 @inline
+def estimate_plainly(j: int, losses: Array, seen: bool, cost: float, carry: Floats, s: RobustState) -> None:
+    """``-c + 1[seen] l / o`` of every predictor: no guess, no clip."""
+    m = s.memories
+    certainty, eta = 1.0 / max(carry[0], LEAST_PROBABILITY) if seen else 0.0, m.numbers[j, ETA]
+    for p in range(np.uint64(s.guesses.cell.size)):
+        m.estimate[p] = certainty * losses[p] - cost
+    for p in range(np.uint64(s.guesses.cell.size)):
+        m.shrink[p] = math.exp(-eta * m.estimate[p])
+
+
+@inline
 def revise(abstains: Bools, losses: Any, seen: bool, carry: Floats, s: RobustState) -> None:
     """Let guesses learn from a round."""
     m, g, n = s.memories, s.guesses, s.guesses.cell.size
@@ -84,11 +95,20 @@ def revise(abstains: Bools, losses: Any, seen: bool, carry: Floats, s: RobustSta
 def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: RobustState) -> None:
     """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
     m = s.memories
-    for j in range(m.mix.size):
-        estimate(j, losses, seen, cost, carry, s)
-        m.means[j] = learn(abstains, True, 0.0, 1.0, 0.0, 0.0, m.memory.every[j], m.memory.keep[j], one_of(m, j))
-    if m.mix.size > 1:
-        weigh(m)
+    if m.guard > 0.0:
+        for j in range(2):
+            estimate_plainly(j, losses, seen, cost, carry, s)
+            m.means[j] = mean_estimate(abstains, one_of(m, j))
+            if j == 0:
+                estimate(j, losses, seen, cost, carry, s)
+            learn(abstains, True, 0.0, 1.0, 0.0, 0.0, 0, 1.0, one_of(m, j))
+        weigh_guard(m)
+    else:
+        for j in range(m.mix.size):
+            estimate(j, losses, seen, cost, carry, s)
+            m.means[j] = learn(abstains, True, 0.0, 1.0, 0.0, 0.0, m.memory.every[j], m.memory.keep[j], one_of(m, j))
+        if m.mix.size > 1:
+            weigh(m)
     revise(abstains, losses, seen, carry, s)
 
 

@@ -129,3 +129,9 @@ def learn_own_rules(
         _learn_runs(run, abstains, cost, cheaper, s)
     _add_up(s)
     return mean, squares, total(s.sums, np.uint64(0), n_sums)
+
+
+@inline
+def mean_of_own_rules(abstains: Bools, s: WeightState) -> float:
+    """The mean of the estimates, 0 for those who abstain."""
+    return _weighted(False, s.layout.run, abstains, 0.0, s) / total(s.sums, np.uint64(0), np.uint64(s.sums.size))

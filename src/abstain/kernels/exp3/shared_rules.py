@@ -99,3 +99,21 @@ def learn_shared_rules(
             squares += s.factor[team] * of_squares
         after += s.factor[team] * s.sums[team]
     return mean / before, squares / before, after
+
+
+@inline
+def mean_of_shared_rules(abstains: Bools, s: WeightState) -> float:
+    """The mean of the estimates, 0 for those who abstain."""
+    mean = everybody = 0.0
+    for team in range(s.paid.size):
+        everybody += s.factor[team] * s.sums[team]
+        if not abstains[s.layout.rule[team]]:
+            first, last = np.uint64(s.layout.start[team]), np.uint64(s.layout.start[team + 1])
+            if s.layout.product:
+                mean += s.factor[team] * _weighted(s.weight, first, last, s.estimate)
+            else:
+                of_team = 0.0
+                for k in range(first, last):
+                    of_team += s.weight[k] * s.estimate[np.uint64(s.layout.predictor[k])]
+                mean += s.factor[team] * of_team
+    return mean / everybody

@@ -69,6 +69,7 @@ class Memories(NamedTuple):
     rate: Rate
     sight: Sight
     memory: Memory
+    guard: float  # the least weight of the last row, if that is a guard; else 0
     layout: Layout
     start: Ints
     losses: Floats  # (C, K)
@@ -90,7 +91,9 @@ class Memories(NamedTuple):
     scratch: Floats
 
 
-def weights(rate: Rate, sight: Sight, memory: Memory, layout: Layout, n_predictors: int) -> Memories:
+def weights(
+    rate: Rate, sight: Sight, memory: Memory, layout: Layout, n_predictors: int, guard: float = 0.0
+) -> Memories:  # fmt: skip
     """Nothing learnt yet: all weights are 1."""
     n_experts, n = len(layout.expert), len(memory.every)
     start = np.append(np.arange(0, n_experts, CHUNK), n_experts) if layout.alone else layout.start
@@ -99,6 +102,7 @@ def weights(rate: Rate, sight: Sight, memory: Memory, layout: Layout, n_predicto
         rate=rate,
         sight=sight,
         memory=memory,
+        guard=guard,
         layout=layout,
         start=start,
         losses=np.zeros((n, n_experts)),
@@ -108,7 +112,7 @@ def weights(rate: Rate, sight: Sight, memory: Memory, layout: Layout, n_predicto
         sums=np.tile(np.diff(start).astype(np.float64), (n, 1)),
         numbers=np.zeros((n, 3)),
         base=np.zeros((n, 1)),
-        mix=np.full(n, 1.0 / n),
+        mix=np.array([(1.0 - guard) ** 2, 1.0 - (1.0 - guard) ** 2]) if guard > 0.0 else np.full(n, 1.0 / n),
         scores=np.zeros(n),
         spread=np.zeros(1),
         masses=np.zeros((n, 2)),

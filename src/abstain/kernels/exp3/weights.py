@@ -10,9 +10,9 @@ import numpy as np
 
 from ...typing import Bools
 from ..jit import inline, kernel
-from .own_rules import learn_own_rules
+from .own_rules import learn_own_rules, mean_of_own_rules
 from .rate import ADAPTIVE, adaptive
-from .shared_rules import learn_shared_rules
+from .shared_rules import learn_shared_rules, mean_of_shared_rules
 from .state import ETA, LEARNT, SQUARES, TINY, Memories, WeightState, one_of, total
 
 REMAKE = 1024
@@ -83,6 +83,27 @@ def learn(
     if anew or s.numbers[ETA] != old or after < SMALL or after > LARGE:
         remake(s)
     return mean
+
+
+@inline
+def mean_estimate(abstains: Bools, s: WeightState) -> float:
+    """The mean of the estimates in `estimate`, 0 for those who abstain."""
+    return mean_of_own_rules(abstains, s) if s.layout.alone else mean_of_shared_rules(abstains, s)
+
+
+@inline
+def weigh_guard(s: Memories) -> None:
+    """Weigh the first row against the second, its guard: ``(1 - w0) h + w0`` for the guard, with odds h / (1 - h) of
+    ``w0 / (1 - w0) exp(rate (score - score of the guard))``.
+    """
+    ahead = s.means[0] - s.means[1]
+    s.spread[0] += s.mix[0] * s.mix[1] * (ahead * ahead)
+    s.scores[0] += s.means[0]
+    s.scores[1] += s.means[1]
+    rate = min(0.5, math.sqrt(-math.log(s.guard) / (1.0 + s.spread[0])))
+    odds = math.exp(min(700.0, max(-700.0, rate * (s.scores[0] - s.scores[1])))) * s.guard / (1.0 - s.guard)
+    s.mix[0] = (1.0 - s.guard) / (1.0 + odds)
+    s.mix[1] = 1.0 - s.mix[0]
 
 
 @inline
