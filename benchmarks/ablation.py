@@ -1,7 +1,7 @@
 """What each ingredient of DoublyRobust is worth: `python -m benchmarks.ablation [seeds [set ...]]`.
 
-Ten sets x three costs x {20 rings, confidence-based experts}, 10,000 rounds, tuning seeds (below 1,000). The limit is 2 FS +
-0.002 in average regret.
+Ten sets x three costs x {20 rings, confidence-based experts}, 10,000 rounds, tuning seeds (below 1,000).
+The limit is 2 FS + 0.002 in average regret.
 """
 
 import sys
@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 import abstain as ab
-from abstain.kernels.exp3.guesses import Constants
 
 from .table import show
 
@@ -51,6 +50,7 @@ class NoModel(ab.DoublyRobust):
         self._modelled = False
 
     def see(self, X: Any, advice: Any, costs: Any) -> Any:
+        """Nothing."""
         return np.zeros((len(advice), 0))
 
 

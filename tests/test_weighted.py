@@ -17,7 +17,9 @@ from .reference.game import written_out
 from .reference.robust import Player, Robust
 
 memories = st.sampled_from([None, None, 2, 7, 200, "adaptive"])
-feedbacks = st.sampled_from(["predicted", "predicted", "abstained", "both", (0.3, 1.0), (0.6, 0.0), (0.5, 0.5), (0.2, 0.9)])
+feedbacks = st.sampled_from(
+    ["predicted", "predicted", "abstained", "both", (0.3, 1.0), (0.6, 0.0), (0.5, 0.5), (0.2, 0.9)]
+)
 floors = st.sampled_from([0.0, 0.0, 0.05, 0.2])
 delays = st.sampled_from([0, 0, 1, 5, 100])
 

@@ -35,10 +35,10 @@ class KernelLearner(Learner):
 
     kernels: ClassVar[Kernels]
     """The algorithm."""
-    saved: ClassVar[tuple[str, ...]] = ()
+    saved: tuple[str, ...] = ()
     """The fields of the state, by name, that hold what was learnt; the others are scratch, or follow from them (see
     `derive`). They are finite and not negative, unless `signed`."""
-    signed: ClassVar[tuple[str, ...]] = ()
+    signed: tuple[str, ...] = ()
     """Saved fields that may be negative."""
     fixed: ClassVar[tuple[str, ...]] = ()
     """Parts of the state that kernels never write to, so that they need not be copied."""
@@ -72,7 +72,7 @@ class KernelLearner(Learner):
     def see(self, X: Floats | None, advice: Advice, costs: Floats) -> Floats:
         """What the kernels see of n inputs, as ``x`` (n, m): the features; X is None where advice is all there is.
 
-        Another learner may let them see something else of the inputs, of the advice (all but labels) and the costs (n,).
+        Another learner may let them see something else, made of the inputs, the advice and the costs (n,).
         """
         return np.zeros((len(advice), 0)) if X is None else X
 
@@ -280,8 +280,8 @@ class KernelLearner(Learner):
         while done < len(rounds.u):
             self._make_room()
             done = self._call.functions.play(
-                done, self.round + 1, rounds, at, edges, late, Expects(*self.expects), self.pairs, hand.carry, self.state,
-                out,
+                done, self.round + 1, rounds, at, edges, late, Expects(*self.expects), self.pairs, hand.carry,
+                self.state, out,
             )  # fmt: skip
             if done < 0:
                 raise InputError(
@@ -311,7 +311,12 @@ class KernelLearner(Learner):
                 for rows in blocks(len(table), self.experts):
                     advice = self.experts.advise_block(table[rows])
                     seen = self.see(table[rows], advice, paid[rows])
-                    given = (seen, self._of_used(advice.abstains), self.loss(advice.predictions, labels[rows]), paid[rows])
+                    given = (
+                        seen,
+                        self._of_used(advice.abstains),
+                        self.loss(advice.predictions, labels[rows]),
+                        paid[rows],
+                    )
                     self._call.functions.teach(*map(writeable, given), self._hand.carry, self.state)
             except Exception:
                 self.restore(before)

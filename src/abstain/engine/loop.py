@@ -49,8 +49,8 @@ class Kernels(NamedTuple):
 
     In a round, ``t`` counts from 1, ``u`` is uniform in [0, 1), ``x`` is what the learner lets them see of the input
     (`KernelLearner.see`: the features, unless it says otherwise), ``abstains`` says of each rule in use whether it
-    abstains, ``losses`` are those of the predictors, and ``carry`` is what the learner wants to know of a round when its
-    label comes, perhaps much later.
+    abstains, ``losses`` are those of the predictors, and ``carry`` is what the learner wants to know of a round when
+    its label comes, perhaps much later.
     """
 
     choose: Any

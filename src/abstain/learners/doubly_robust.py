@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,9 +50,9 @@ class DoublyRobust(WeightedLearner):
     """
 
     kernels = Kernels(choose, update, inform=inform)
-    options = ("guard", "memory", "feedback", "min_observe")
-    saved = (*WeightedLearner.saved, "support", "residual", "unseen", "belief", "slopes", "lost")
-    signed = ("losses", "residual", "belief", "scores")
+    options: ClassVar[tuple[str, ...]] = ("guard", "memory", "feedback", "min_observe")
+    saved: tuple[str, ...] = (*WeightedLearner.saved, "support", "residual", "unseen", "belief", "slopes", "lost")
+    signed: tuple[str, ...] = ("losses", "residual", "belief", "scores")
 
     def __init__(
         self,

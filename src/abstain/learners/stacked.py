@@ -51,7 +51,7 @@ class Stacked(DoublyRobust):
 
     @property
     def weights(self) -> Floats:
-        """q of the experts (K,), which sums to what the stacker leaves: 1 - `stacker_weight`."""
+        """The probabilities of the experts (K,), which sum to what the stacker leaves: 1 - `stacker_weight`."""
         with self.lock:
             return super().weights * (1.0 - self.stacker_weight)
 

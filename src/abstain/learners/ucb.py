@@ -32,5 +32,8 @@ class UCB(IndexLearner):
         seed: Seed = None,
         beta: float = 2.5,
         ties: str = "first",
+        feedback: str | tuple[float, float] = "predicted",
     ) -> None:
-        super().__init__(experts, cost=cost, loss=loss, seed=seed, graph=graphs.self_loops(), beta=beta, ties=ties)
+        super().__init__(
+            experts, cost=cost, loss=loss, seed=seed, graph=graphs.self_loops(), beta=beta, ties=ties, feedback=feedback
+        )  # fmt: skip

@@ -95,7 +95,7 @@ class UCBABS(KernelLearner):
     def draws(self) -> bool:
         return False
 
-    def see(self, X: Floats, advice: Advice, costs: Floats) -> Floats:
+    def see(self, X: Floats | None, advice: Advice, costs: Floats) -> Floats:
         """The cost of each round: of x all that matters is who abstains."""
         return costs[:, np.newaxis]
 

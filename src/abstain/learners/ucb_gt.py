@@ -38,5 +38,8 @@ class UCBGT(IndexLearner):
         seed: Seed = None,
         beta: float = 2.5,
         ties: str = "first",
+        feedback: str | tuple[float, float] = "predicted",
     ) -> None:
-        super().__init__(experts, cost=cost, loss=loss, seed=seed, graph=graphs.estimated(), beta=beta, ties=ties)
+        super().__init__(
+            experts, cost=cost, loss=loss, seed=seed, graph=graphs.estimated(), beta=beta, ties=ties, feedback=feedback
+        )  # fmt: skip

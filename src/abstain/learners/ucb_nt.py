@@ -39,8 +39,11 @@ class UCBNT(IndexLearner):
         graph: str | graphs.FeedbackGraph = "subset",
         beta: float = 2.5,
         ties: str = "first",
+        feedback: str | tuple[float, float] = "predicted",
     ) -> None:
-        super().__init__(experts, cost=cost, loss=loss, seed=seed, graph=graphs.get(graph), beta=beta, ties=ties)
+        super().__init__(
+            experts, cost=cost, loss=loss, seed=seed, graph=graphs.get(graph), beta=beta, ties=ties, feedback=feedback
+        )  # fmt: skip
 
     def _fresh_options(self) -> dict[str, Any]:
         return {**self._options(), "graph": copy.deepcopy(self._as_given)}

@@ -24,7 +24,6 @@ STEPS = 64
 """The past fades in so many steps a memory: weights are made anew in each."""
 
 
-
 def fading(memories: tuple[int | None, ...]) -> Memory:
     """The memories that hold so many rounds: a step keeps ``(1 - 1/n)^(rounds between steps)``."""
     every = [0 if n is None else max(1, n // STEPS) for n in memories]
@@ -35,7 +34,7 @@ def fading(memories: tuple[int | None, ...]) -> Memory:
 class WeightedLearner(KernelLearner):
     """A learner that draws experts by exponential weights of their estimated losses."""
 
-    saved = ("losses", "paid", "weight", "factor", "sums", "numbers")
+    saved: tuple[str, ...] = ("losses", "paid", "weight", "factor", "sums", "numbers")
 
     def __init__(
         self,
@@ -112,7 +111,7 @@ class WeightedLearner(KernelLearner):
 
     @property
     def memory_weights(self) -> dict[int | None, float]:
-        """How much each memory counts, by the rounds it holds (None: all): when short ones do, something has changed."""
+        """How much each memory counts, by the rounds it holds (None: all). When short ones do, something changed."""
         with self.lock:
             if len(self.memories) == 1:
                 return {self.memories[0]: 1.0}

@@ -38,7 +38,7 @@ class Loss(ABC):
         """The loss (n, P) of each prediction; ``y`` as returned by `labels`."""
 
     def outcomes(self, predictions: Array) -> Array | None:
-        """The loss (n, P, 2) of each prediction if the label were -1, and if it were +1; None where labels are others."""
+        """The loss (n, P, 2) of each prediction if the label is -1, and if it is +1; None where labels are others."""
         return None
 
     def __call__(self, predictions: Array, y: Array) -> Array:

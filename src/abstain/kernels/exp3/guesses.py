@@ -106,8 +106,8 @@ def believe(low: Floats, high: Floats, g: Guesses) -> float:
 def _prior_guess(p: Any, rho: float, low: Floats, high: Floats, g: Guesses) -> float:
     """What the model of the label says of a predictor; without one, what it lost so far."""
     if low.size > 0:
-        return rho * high[p] + (1.0 - rho) * low[p]
-    return g.lost[p, 1] / g.lost[p, 0] if g.lost[p, 0] > 0.0 else 0.0
+        return float(rho * high[p] + (1.0 - rho) * low[p])
+    return float(g.lost[p, 1] / g.lost[p, 0]) if g.lost[p, 0] > 0.0 else 0.0
 
 
 @inline

@@ -9,12 +9,11 @@ import numpy as np
 
 from ...typing import Bools, Floats
 from ..jit import inline, kernel
-from .doubly_robust import GUESS, RobustState, estimate, prepare, revise
+from .doubly_robust import RobustState, estimate, prepare, revise
 from .drawing import draw, weigh_sides
 from .rate import LEAST_PROBABILITY
 from .state import ETA, one_of
 from .weights import learn
-
 
 
 class StackedState(NamedTuple):
