@@ -37,6 +37,12 @@ class Loss(ABC):
     def values(self, predictions: Array, y: Array) -> Array:
         """The loss (n, P) of each prediction; ``y`` as returned by `labels`."""
 
+    def outcomes(self, predictions: Array) -> Array | None:
+        """The losses (n, P, 2) of predictions (n, P) if the label were -1, and if it were +1; None where labels are not
+        just these two.
+        """
+        return None
+
     def __call__(self, predictions: Array, y: Array) -> Array:
         """`values`, checked to be of the right shape and in [0, 1] unless they come from a method of the library."""
         predictions, y = plain(predictions, "predictions"), plain(y, "y")

@@ -21,6 +21,10 @@ class _Signed(Loss):
             raise LabelError(f"y: expected labels -1 and +1, got {numbers[wrong][0]:g} in row {np.argmax(wrong)}")
         return numbers
 
+    def outcomes(self, predictions: Array) -> Array:
+        n = len(predictions)
+        return np.stack([self(predictions, np.full(n, label)) for label in (-1.0, 1.0)], axis=-1)
+
 
 @dataclass(frozen=True)
 class ZeroOne(_Signed):
