@@ -75,9 +75,14 @@ def run_batch(batch: Sequence[Part], data: str | None) -> list[Record]:
 
 
 def _play(cell: Cell, data: str | None) -> Record:
-    """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds shown."""
+    """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds shown.
+
+    A learner that is not the library's may look at the features, so that a cell with one is played on the table as it
+    is; by all its learners, or their times could not be compared.
+    """
     stage = cell.stage
-    table = _table(stage, cell.draw, cell.cost, data)
+    told = not any(spec.own for spec in cell.learners)
+    table = _table(stage, cell.draw, cell.cost, data, told)
     at = shown_rounds(stage.rounds, stage.checkpoints)
     runs = []
     for spec in cell.learners:
@@ -126,10 +131,12 @@ def _curve_of(expert: int, table: Table, cost: float) -> Floats:
     return np.cumsum(losses_of(expert, table.experts, table.X, table.y, table.loss, paid))
 
 
-def _table(stage: Stage, draw: int, cost: float, data: str | None) -> Table:
-    """The rounds of a draw; the same for all costs, unless the set is an instance made for a cost."""
+def _table(stage: Stage, draw: int, cost: float, data: str | None, told: bool = True) -> Table:
+    """The rounds of a draw, with the advice worked out unless not ``told``; the same for all costs, unless the set is
+    an instance made for a cost.
+    """
     own = stage.dataset in problems.INSTANCES
-    key = (stage.key, draw, cost if own else None, data)
+    key = (stage.key, draw, cost if own else None, data, told)
     table = _kept.tables.pop(key, None)
     if table is None:
         seed = seeds.of_data(stage.seed, stage.dataset, stage.expert_set, draw)
@@ -140,7 +147,7 @@ def _table(stage: Stage, draw: int, cost: float, data: str | None) -> Table:
         else:
             X, y = _rows(stage, seed, data)
             experts, loss = _experts(stage, X.shape[1]), loss_named("zero_one")
-        table = tell(experts, X, y, loss, MOST_BYTES)
+        table = tell(experts, X, y, loss, MOST_BYTES if told else 0)
     _kept.tables[key] = table  # the one used last is the last to go
     while len(_kept.tables) > 1 and sum(table.n_bytes for table in _kept.tables.values()) > KEPT_BYTES:
         del _kept.tables[next(iter(_kept.tables))]

@@ -27,6 +27,8 @@ def paper() -> dict[str, AnyStudy]:
 def read(path: str | os.PathLike[str]) -> dict[str, AnyStudy]:
     """The studies of a TOML file; what it leaves out, and learners it does not define, are the paper's.
 
+    Learners of one's own, ``kind = "module:Class"``, may lie beside it.
+
     The least such file::
 
         [studies.mine]
@@ -41,7 +43,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, AnyStudy]:
         raise FileError(f"{path}: expected TOML ({error})") from None
     own = _paper_tables()
     try:
-        return _studies(tables, own["defaults"], own["learners"])
+        return _studies(tables, own["defaults"], own["learners"], str(Path(path).absolute().parent))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
@@ -66,19 +68,23 @@ def _paper_tables() -> dict[str, Any]:
     return tomllib.loads(resources.files(__package__).joinpath("paper.toml").read_text(encoding="utf-8"))
 
 
-def _studies(tables: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, AnyStudy]:
+def _studies(
+    tables: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapping[str, Any], folder: str | None = None
+) -> dict[str, AnyStudy]:
     for key, value in tables.items():
         if key not in ("defaults", "learners", "studies") or not isinstance(value, dict):
             raise InputError(f"expected the tables defaults, learners and studies, got {key}")
     defaults = {**defaults, **tables.get("defaults", {})}
     known = {**known, **tables.get("learners", {})}
-    studies = {name: _study(name, table, defaults, known) for name, table in tables.get("studies", {}).items()}
+    studies = {name: _study(name, table, defaults, known, folder) for name, table in tables.get("studies", {}).items()}
     if not studies:
         raise InputError("studies: expected a table [studies.NAME], got none")
     return studies
 
 
-def _study(name: str, table: Any, defaults: Mapping[str, Any], known: Mapping[str, Any]) -> AnyStudy:
+def _study(
+    name: str, table: Any, defaults: Mapping[str, Any], known: Mapping[str, Any], folder: str | None
+) -> AnyStudy:
     if not isinstance(table, dict):
         raise InputError(f"studies: expected a table [studies.{name}], got {table!r}")
     if table.get("kind") == "growth":
@@ -93,7 +99,7 @@ def _study(name: str, table: Any, defaults: Mapping[str, Any], known: Mapping[st
         values.pop(key, None)
     try:
         values["experts"] = _experts(values.get("experts", {}))
-        values["learners"] = _learners(values.get("learners", ()), known)
+        values["learners"] = _learners(values.get("learners", ()), known, folder)
     except InputError as error:
         raise InputError(f"study {name}: {error}") from None
     return Study(name=name, **values)
@@ -115,14 +121,14 @@ def _experts(table: Any) -> ExpertsSpec:
     return ExpertsSpec(options.pop("kind", "hyperplanes"), options)
 
 
-def _learners(entries: Any, known: Mapping[str, Any]) -> tuple[LearnerSpec, ...]:
+def _learners(entries: Any, known: Mapping[str, Any], folder: str | None) -> tuple[LearnerSpec, ...]:
     """Labels of the table [learners], or tables with a label."""
     if isinstance(entries, str) or not isinstance(entries, Sequence):
         raise InputError(f"learners: expected a list of labels, got {entries!r}")
-    return tuple(_learner(entry, known) for entry in entries)
+    return tuple(_learner(entry, known, folder) for entry in entries)
 
 
-def _learner(entry: Any, known: Mapping[str, Any]) -> LearnerSpec:
+def _learner(entry: Any, known: Mapping[str, Any], folder: str | None) -> LearnerSpec:
     if isinstance(entry, str):
         if entry not in known:
             raise InputError(f"learner: expected one of {'; '.join(known)}, got {entry!r}")
@@ -130,4 +136,4 @@ def _learner(entry: Any, known: Mapping[str, Any]) -> LearnerSpec:
     if not isinstance(entry, dict) or not {"label", "kind"} <= entry.keys():
         raise InputError(f"learner: expected a table with a label and a kind, got {entry!r}")
     options = dict(entry)
-    return LearnerSpec(options.pop("label"), options.pop("kind"), options)
+    return LearnerSpec(options.pop("label"), options.pop("kind"), options, folder)
