@@ -12,6 +12,7 @@ RINGS = ab.experts.hyperplanes(dim=2, n_predictors=7, n_rings=4, seed=0)
 PLANES = ab.experts.axis_planes(2, 6, [0.0, 0.1, 0.4])
 X, Y = ab.datasets.load("synthetic", n=700, seed=1)
 SCORES = X.mean(axis=1)
+ALL = np.zeros(len(X), np.int64)  # one regime
 
 
 class Count(ab.experts.ExpertSet):
@@ -31,7 +32,7 @@ class Count(ab.experts.ExpertSet):
 @pytest.mark.parametrize("experts", [RINGS, PLANES])
 def test_losses_and_outcomes(experts):
     loss = losses.get("zero_one")
-    table = tell(experts, X, Y, loss, 1 << 28)
+    table = tell(experts, X, Y, loss, ALL, 1 << 28)
     assert isinstance(table.experts, Told)
     shown, told = experts.advise(X), table.experts.advise_block(table.X)
     assert told.predictions.dtype == np.uint8
@@ -46,7 +47,7 @@ def test_losses_and_outcomes(experts):
 def test_a_score_of_zero_errs_either_way():
     experts = ab.experts.from_columns(2, 1)
     rows = np.array([[0.0, 1.0, 1.0], [-1.0, 0.0, 1.0]])
-    table = tell(experts, rows, [1, -1], losses.get("zero_one"), 1 << 20)
+    table = tell(experts, rows, [1, -1], losses.get("zero_one"), ALL, 1 << 20)
     told = table.experts.advise_block(table.X).predictions
     np.testing.assert_array_equal(told, [[3, 1], [2, 3]])
     np.testing.assert_array_equal(table.loss(told, table.y), [[1, 0], [0, 1]])
@@ -64,7 +65,7 @@ def test_a_score_of_zero_errs_either_way():
 )
 @pytest.mark.parametrize("kind", [ab.UCBGT, ab.UCB, ab.Exp3Abs, ab.FullSupervision])
 def test_learners_play_the_same(experts, loss, y, is_told, kind):
-    table = tell(experts, X, y, loss, 1 << 28)
+    table = tell(experts, X, y, loss, ALL, 1 << 28)
     assert isinstance(table.experts, Told) == is_told
     assert (table.loss.outcomes(table.experts.advise_block(table.X[:5]).predictions) is None) == (
         loss.outcomes(experts.advise(X[:5]).predictions) is None
@@ -78,7 +79,7 @@ def test_learners_play_the_same(experts, loss, y, is_told, kind):
 
 def test_comparators_are_the_same():
     loss, paid = losses.get("zero_one"), np.full(len(X), 0.2)
-    table = tell(RINGS, X, Y, loss, 1 << 28)
+    table = tell(RINGS, X, Y, loss, ALL, 1 << 28)
     for one, other in zip(
         sums_of_all(table.experts, table.X, table.y, table.loss, paid),
         sums_of_all(RINGS, X, loss.labels(Y), loss, paid),
@@ -120,7 +121,7 @@ class Guessing(ab.Learner):
 
 
 def test_a_learner_that_asks_for_both_labels():
-    table = tell(RINGS, X[:50], Y[:50], losses.get("zero_one"), 1 << 28)
+    table = tell(RINGS, X[:50], Y[:50], losses.get("zero_one"), ALL, 1 << 28)
     told, shown = Guessing(table.experts, cost=0.2, loss=table.loss), Guessing(RINGS, cost=0.2)
     one, other = ab.simulate(told, table.X, table.y), ab.simulate(shown, X[:50], Y[:50])
     np.testing.assert_array_equal(one.expert, other.expert)

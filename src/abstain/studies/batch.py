@@ -4,13 +4,12 @@ import platform
 import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import datasets
 from ..errors import FileError, InputError
@@ -18,13 +17,14 @@ from ..experts import ExpertSet
 from ..losses import get as loss_named
 from ..regret import losses_of, sums_of_all
 from ..simulate import simulate
+from ..typing import Floats, Ints
 from . import growth, problems, seeds
 from .cells import Cell, Comparator, Part, Stage
 from .sources import fingerprint
+from .spoilt import source, spoil
 from .study import shown_rounds
 from .told import Table, tell
 
-Floats: TypeAlias = NDArray[np.float64]
 Record: TypeAlias = dict[str, Any]
 """What is known of a part: plain values, so that a line of JSON holds it exactly."""
 
@@ -101,34 +101,56 @@ def _play(cell: Cell, data: str | None) -> Record:
 
 
 def _compare(group: Comparator, data: str | None) -> Record:
-    """The expert with the least mean total loss over the draws, the lowest number among equals, and its losses."""
+    """The expert with the least mean total loss over the draws, the lowest number among equals, and its losses; where
+    there are several regimes, the same for the best sequence of experts, one a regime.
+    """
     stage = group.stage
     at = shown_rounds(stage.rounds, stage.checkpoints)
     tables = [partial(_table, stage, draw, group.cost, data) for draw in range(group.draws)]  # all may be too large
     experts = tables[0]().experts
-    erred, silent = np.zeros(experts.n_experts), np.zeros(experts.n_experts)
+    n_regimes = int(tables[0]().regime.max()) + 1
+    erred, silent = np.zeros((2, n_regimes, experts.n_experts))
     for table in tables:
-        counts = _counts(table())
+        counts = _counts(table(), n_regimes)
         erred += counts[0]
         silent += counts[1]
     # Abstentions are counted first and multiplied then: experts that abstain and err equally often are equal.
-    best = int(np.argmin(erred + group.cost * silent))
-    curves = [_curve_of(best, table(), group.cost)[at - 1].tolist() for table in tables]
-    return {"expert": best, "best": curves}
+    best = int(np.argmin(erred.sum(axis=0) + group.cost * silent.sum(axis=0)))
+    record: Record = {"expert": best, "best": _curves_of([best] * n_regimes, tables, group.cost, at)}
+    if n_regimes > 1:
+        sequence = np.argmin(erred + group.cost * silent, axis=1).tolist()
+        record |= {"sequence": sequence, "tracked": _curves_of(sequence, tables, group.cost, at)}
+    return record
 
 
-def _counts(table: Table) -> tuple[Floats, Floats]:
-    """The sum of the losses of each expert where it predicts, and how often it abstains (K,): once for all costs."""
+def _counts(table: Table, n_regimes: int) -> tuple[Floats, Floats]:
+    """The sum of the losses of each expert where it predicts, and how often it abstains, in each regime (R, K): once
+    for all costs.
+    """
     if table not in _kept.counts:
-        once = np.ones(len(table.X))
-        _kept.counts[table] = sums_of_all(table.experts, table.X, table.y, table.loss, once)
+        erred, silent = np.zeros((2, n_regimes, table.experts.n_experts))
+        borders = [0, *(np.flatnonzero(np.diff(table.regime)) + 1).tolist(), len(table.X)]
+        for rows in map(slice, borders, borders[1:]):
+            regime, once = table.regime[rows.start], np.ones(rows.stop - rows.start)
+            sums = sums_of_all(table.experts, table.X[rows], table.y[rows], table.loss, once)
+            erred[regime] += sums[0]
+            silent[regime] += sums[1]
+        _kept.counts[table] = erred, silent
     return _kept.counts[table]
 
 
-def _curve_of(expert: int, table: Table, cost: float) -> Floats:
-    """What one expert has lost up to each round."""
-    paid = np.full(len(table.X), cost)
-    return np.cumsum(losses_of(expert, table.experts, table.X, table.y, table.loss, paid))
+def _curves_of(
+    sequence: Sequence[int], tables: Sequence[Callable[[], Table]], cost: float, at: Ints
+) -> list[list[float]]:
+    """What a sequence of experts, one a regime, has lost on each draw up to the rounds shown."""
+    curves = []
+    for table in (make() for make in tables):
+        losses, paid = np.zeros(len(table.X)), np.full(len(table.X), cost)
+        for expert in set(sequence):
+            own = losses_of(expert, table.experts, table.X, table.y, table.loss, paid)
+            losses = np.where(np.array(sequence)[table.regime] == expert, own, losses)
+        curves.append(np.cumsum(losses)[at - 1].tolist())
+    return curves
 
 
 def _table(stage: Stage, draw: int, cost: float, data: str | None, told: bool = True) -> Table:
@@ -144,10 +166,12 @@ def _table(stage: Stage, draw: int, cost: float, data: str | None, told: bool = 
             instance = problems.INSTANCES[stage.dataset](cost)
             experts, loss = instance.experts, instance.loss
             X, y = instance.draw(stage.rounds, seed)
+            regime = instance.regime(stage.rounds)
         else:
             X, y = _rows(stage, seed, data)
+            y, regime = spoil(stage.dataset, y, seeds.of_labels(stage.seed, stage.dataset, stage.expert_set, draw))
             experts, loss = _experts(stage, X.shape[1]), loss_named("zero_one")
-        table = tell(experts, X, y, loss, MOST_BYTES if told else 0)
+        table = tell(experts, X, y, loss, regime, MOST_BYTES if told else 0)
     _kept.tables[key] = table  # the one used last is the last to go
     while len(_kept.tables) > 1 and sum(table.n_bytes for table in _kept.tables.values()) > KEPT_BYTES:
         del _kept.tables[next(iter(_kept.tables))]
@@ -156,12 +180,13 @@ def _table(stage: Stage, draw: int, cost: float, data: str | None, told: bool = 
 
 def _rows(stage: Stage, seed: np.random.SeedSequence, data: str | None) -> tuple[Any, Any]:
     """Rows of the set in random order, without replacement unless it has fewer than there are rounds."""
-    scale = None if stage.dataset in problems.UNSCALED else stage.scale
+    name = source(stage.dataset)
+    scale = stage.scale if problems.is_scaled(stage.dataset) else None
     try:
-        return datasets.load(stage.dataset, scale=scale, data=data, n=stage.rounds, seed=seed)
+        return datasets.load(name, scale=scale, data=data, n=stage.rounds, seed=seed)
     except (FileError, InputError) as error:  # not a file, or not a package
-        if datasets.info(stage.dataset, data=data).found is None:
-            raise MissingDataError(stage.dataset, str(error)) from None
+        if datasets.info(name, data=data).found is None:
+            raise MissingDataError(name, str(error)) from None
         raise
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from .. import __version__
 from .growth import Growth
 from .ingredients import ExpertsSpec, Keyed, LearnerSpec
-from .problems import UNSCALED
+from .problems import is_scaled
 from .study import Study
 
 
@@ -74,7 +74,7 @@ Part: TypeAlias = Cell | Comparator | Growth
 def stages(study: Study) -> list[tuple[float, Stage]]:
     """The cost and the stage of every group of a study. Scalings share a set that is not scaled."""
     return [
-        (cost, Stage(dataset, "none" if dataset in UNSCALED else study.scale, study.experts,
+        (cost, Stage(dataset, study.scale if is_scaled(dataset) else "none", study.experts,
                      study.rounds, study.checkpoints, expert_set, study.seed))
         for dataset, cost in study.settings
         for expert_set in range(study.expert_sets)

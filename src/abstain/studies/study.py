@@ -11,6 +11,7 @@ from ..errors import AbstainError, InputError
 from ..tables import as_count, as_seed, is_number
 from . import problems
 from .ingredients import ExpertsSpec, LearnerSpec, one_of
+from .spoilt import source
 
 SetAndCost: TypeAlias = tuple[str, float]
 
@@ -74,7 +75,7 @@ class Study:
             raise InputError(f"experts: expected an ExpertsSpec, got {self.experts!r}")
         settings, instead = self._pairs(), _as_pairs(self.instead, "instead")
         for dataset, cost in (*settings, *instead):
-            one_of(dataset, problems.names(), "set")
+            problems.check(dataset)
             if (dataset in problems.INSTANCES) != (self.experts.kind == "instance"):
                 raise InputError(f"experts: {dataset} needs experts of kind {_kind_for(dataset)}")
             if not is_number(cost) or not 0.0 <= cost <= 1.0:
@@ -110,7 +111,7 @@ class Study:
 
     def here(self, data: Any) -> "Study":
         """The study itself; if none of its sets is here and it says so, the same on others."""
-        files = {dataset for dataset, _ in self.settings if dataset in datasets.names}
+        files = {source(dataset) for dataset, _ in self.settings if dataset not in problems.INSTANCES}
         if not self.instead or not files or any(datasets.info(name, data=data).found is not None for name in files):
             return self
         return replace(self, sets=(), costs=(), settings=self.instead)

@@ -10,7 +10,7 @@ from ..engine.blocks import blocks
 from ..experts import Advice, ExpertSet
 from ..kernels import passes
 from ..losses import Loss
-from ..typing import Bools, Floats
+from ..typing import Bools, Floats, Ints
 
 
 class Told(ExpertSet):
@@ -89,9 +89,11 @@ class Table:
     loss: Loss
     n_bytes: int
     """What is held in memory."""
+    regime: Ints
+    """The regime of each round: those of one come in the same way."""
 
 
-def tell(experts: ExpertSet, X: Floats, y: NDArray[Any], loss: Loss, most_bytes: int) -> Table:
+def tell(experts: ExpertSet, X: Floats, y: NDArray[Any], loss: Loss, regime: Ints, most_bytes: int) -> Table:
     """The table with the advice worked out, if that takes no more than so many bytes, or else as it is.
 
     Learners see the same either way, to the last bit, but for the features. Where either label has a loss of its own, a
@@ -101,7 +103,7 @@ def tell(experts: ExpertSet, X: Floats, y: NDArray[Any], loss: Loss, most_bytes:
     labels = loss.labels(y)
     either = len(X) > 0 and loss.outcomes(experts.advise_block(X[:1]).predictions) is not None
     if len(X) * width > most_bytes or (either and not loss.binary):
-        return Table(experts, X, labels, loss, X.nbytes)
+        return Table(experts, X, labels, loss, X.nbytes, regime)
     losses = np.empty((len(X), experts.n_predictors), np.uint8 if loss.binary else np.float64)
     abstains = np.empty((len(X), experts.n_rules), np.bool_)
     for rows in blocks(len(X), experts):
@@ -111,4 +113,4 @@ def tell(experts: ExpertSet, X: Floats, y: NDArray[Any], loss: Loss, most_bytes:
         abstains[rows] = advice.abstains
     numbers = np.arange(len(X), dtype=np.float64)[:, np.newaxis]
     given = EitherLoss() if either else GivenLoss(loss.binary)
-    return Table(Told(experts, losses, abstains), numbers, labels, given, losses.nbytes + abstains.nbytes)
+    return Table(Told(experts, losses, abstains), numbers, labels, given, losses.nbytes + abstains.nbytes, regime)
