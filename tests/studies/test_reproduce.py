@@ -81,6 +81,10 @@ def test_the_command(guide, tmp_path, monkeypatch):
     assert (figures / "mine.png").exists()
     curves = pl.read_parquet(tmp_path / "out" / "results.parquet")
     assert set(curves["study"]) == {"regret", "readings-balls"}
+    assert "Final numbers, readings-balls" in result.output
+    files = sorted(path.name for path in (tmp_path / "out" / "tables").iterdir())
+    assert files == ["readings-balls.csv", "readings-balls.md", "regret.csv", "regret.md"]
+    assert "<code>readings-balls</code>" in page
 
 
 def test_quick_runs_have_a_folder_of_their_own(guide, tmp_path, monkeypatch):

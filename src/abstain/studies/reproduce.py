@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .. import datasets
 from . import claims, figures, outputs, report
+from . import tables as tabled
 from .problems import INSTANCES
 from .results import summary
 from .rows import rows_of
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 QUICK = (
-    "This is a quick run, of one expert set, two draws and 2,000 rounds at most (of ContEXP3-ABS two runs of 10,000): "
-    "it shows that everything works, not whether the paper is right."
+    "This is a quick run, of one expert set, two draws and 2,000 rounds, unless a study says otherwise (of "
+    "ContEXP3-ABS two runs of 10,000): it shows that everything works, not whether the paper is right."
 )
 SHOWN = 12
 """Settings whose numbers are printed."""
@@ -53,12 +54,16 @@ def reproduce(
         _remove_others(out / "figures", drawn)
         verdicts = claims.judge(session.curves, {"n_experts": _n_experts(studies), "growth": session.grown})
         readings = claims.breaks(session.curves, verdicts, {study.name: study.title for study in studies})
-    table = summary(session.curves)
+        tables = tabled.tables(session.curves, studies)
+        for table in tables:
+            tabled.write(table, out / "tables")
+    means = summary(session.curves)
     facts = report.Facts(
         command=f"abstain reproduce {name}{' --quick' if quick else ''}",
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         seconds=time.perf_counter() - start,
-        summary=table,
+        summary=means,
+        tables=tables,
         readings=readings,
         parts=f"{session.n_run:,} run now, {session.n_kept:,} kept from earlier runs",
         rows=rows_of(studies, data),
@@ -67,7 +72,9 @@ def reproduce(
     page = report.write(out / "report.html", verdicts, drawn, studies, facts)
     first = next((study for study in studies if study.name in session.curves["study"]), None)
     if isinstance(first, Study):
-        console.print(_finals(table, first))
+        console.print(_finals(means, first))
+    for table in tables:
+        console.print(tabled.terminal(table.name, table.overview))
     console.print(claims.table(verdicts))
     if readings:
         console.print(claims.readings_table(readings))
@@ -76,6 +83,8 @@ def reproduce(
             _say(console, "yellow", "note", f"{found.dataset}: {note}")
     show_outcome(session, console)
     console.print(f"Results: {session.path}", markup=False, highlight=False, soft_wrap=True)
+    if tables:
+        console.print(f"Tables:  {out / 'tables'}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"Report:  {page}", markup=False, highlight=False, soft_wrap=True)
     return not session.failures
 

@@ -13,6 +13,7 @@ from . import claims, numbers
 from .facts import Facts
 from .figures import Picture, figure
 from .markup import prose, table, text, verdict
+from .overviews import overviews
 
 
 def write(
@@ -35,6 +36,8 @@ def page(verdicts: Sequence[Verdict], figures: Sequence[Picture], studies: Seque
     if facts.summary is not None and len(facts.summary):
         titles = {study.name: study.title for study in studies}
         sections.append(("numbers", "Final numbers", _NUMBERS + numbers.finals(facts.summary, titles)))
+    if facts.tables:
+        sections.append(("tables", "Overview", overviews(facts.tables)))
     if facts.readings:
         sections.append(("readings", "Other readings", _READINGS + claims.readings(facts.readings)))
     if studies:
