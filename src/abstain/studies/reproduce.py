@@ -13,7 +13,8 @@ from .problems import INSTANCES
 from .results import summary
 from .rows import rows_of
 from .runner import FAILURES, Session, run
-from .spec import AnyStudy, Study, paper, read, select
+from .spec import AnyStudy, Study, paper, read, select, shipped
+from .spoilt import source
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,10 +30,10 @@ SHOWN = 12
 
 
 def find(name: str) -> list[AnyStudy]:
-    """The studies of a name of the paper's, or those of a TOML file."""
+    """The studies of a name, of which "all" are the paper's, or those of a TOML file."""
     if name.endswith(".toml"):
         return list(read(name).values())
-    return select(paper(), name)
+    return select(paper() if name == "all" else shipped(), name)
 
 
 def reproduce(
@@ -112,9 +113,11 @@ def _finals(table: "pl.DataFrame", study: Study) -> "Table":
 def _played_instead(wanted: AnyStudy, played: AnyStudy) -> str:
     assert isinstance(wanted, Study)
     assert isinstance(played, Study)
+    sets = list(dict.fromkeys(map(source, wanted.sets)))
     return (
-        f"{' and '.join(wanted.sets)} are not here, so {wanted.name} is played on {', '.join(played.sets)} instead; "
-        f"to get them: abstain datasets get {' '.join(wanted.sets)}"
+        f"{' and '.join(sets)} {'are' if len(sets) > 1 else 'is'} not here, so {wanted.name} is played on "
+        f"{', '.join(played.sets)} instead; to get {'them' if len(sets) > 1 else 'it'}: abstain datasets get "
+        f"{' '.join(sets)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Studies read from TOML: the paper's, and those of a user's file of the same form."""
+"""Studies read from TOML: the paper's, those beyond it, and those of a user's file of the same form."""
 
 import os
 import tomllib
@@ -12,7 +12,7 @@ from .growth import GrowthStudy
 from .ingredients import ExpertsSpec, LearnerSpec
 from .study import Study
 
-__all__ = ["AnyStudy", "ExpertsSpec", "GrowthStudy", "LearnerSpec", "Study", "paper", "read", "select"]
+__all__ = ["AnyStudy", "ExpertsSpec", "GrowthStudy", "LearnerSpec", "Study", "paper", "read", "select", "shipped"]
 
 AnyStudy: TypeAlias = Study | GrowthStudy
 _FIELDS = tuple(name for name in Study.__dataclass_fields__ if name != "name")
@@ -21,7 +21,13 @@ _GROWTH_FIELDS = tuple(name for name in GrowthStudy.__dataclass_fields__ if name
 
 def paper() -> dict[str, AnyStudy]:
     """The paper's studies by name."""
-    return _studies(_paper_tables(), {}, {})
+    return _studies(_tables("paper.toml"), {}, {})
+
+
+def shipped() -> dict[str, AnyStudy]:
+    """The paper's studies and those beyond it, by name."""
+    own = _tables("paper.toml")
+    return paper() | _studies(_tables("beyond.toml"), own["defaults"], own["learners"])
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, AnyStudy]:
@@ -41,7 +47,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, AnyStudy]:
         raise FileError(f"{path}: cannot be read ({error.strerror or error})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FileError(f"{path}: expected TOML ({error})") from None
-    own = _paper_tables()
+    own = _tables("paper.toml")
     try:
         return _studies(tables, own["defaults"], own["learners"], str(Path(path).absolute().parent))
     except InputError as error:
@@ -59,13 +65,13 @@ def select(studies: Mapping[str, AnyStudy], name: str) -> list[AnyStudy]:
     if name == "readings" and chosen and "regret" in studies:
         chosen.insert(0, studies["regret"])
     if not chosen:
-        known = ", ".join(dict.fromkeys("readings" if key.startswith("readings-") else key for key in studies))
+        known = ", ".join(dict.fromkeys(key.partition("-")[0] for key in studies))
         raise InputError(f"study: expected one of {known}, all, or the path of a .toml file, got {name!r}")
     return chosen
 
 
-def _paper_tables() -> dict[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath("paper.toml").read_text(encoding="utf-8"))
+def _tables(name: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
 def _studies(
