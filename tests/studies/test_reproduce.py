@@ -104,6 +104,10 @@ def test_moving_without_data(tmp_path, monkeypatch):
     said = " ".join(result.output.split())
     assert "skin is not here, so moving-labels-10k is played on late-clean-synthetic" in said
     assert "to get it: abstain datasets get skin" in said
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "The paper's claims" not in said
+    assert 'id="claims"' not in page
+    assert 'id="tables"' in page
     for name in ("moving", "moving-labels"):
         assert "## How regret grows with T" in (out / "tables" / f"{name}.md").read_text(encoding="utf-8")
     numbers = pl.read_csv(out / "tables" / "moving.csv")

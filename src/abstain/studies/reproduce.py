@@ -53,8 +53,11 @@ def reproduce(
     with console.status("Drawing the figures, judging the claims ...", spinner="line"):
         drawn = figures.draw_all(session.curves, out / "figures")
         _remove_others(out / "figures", drawn)
-        verdicts = claims.judge(session.curves, {"n_experts": _n_experts(studies), "growth": session.grown})
-        readings = claims.breaks(session.curves, verdicts, {study.name: study.title for study in studies})
+        judged = [study for study in studies if study.name not in _beyond()]
+        curves = session.curves.filter(session.curves["study"].is_in([study.name for study in judged]))
+        more = {"n_experts": _n_experts(judged), "growth": session.grown}
+        verdicts = claims.judge(curves, more) if judged else []
+        readings = claims.breaks(curves, verdicts, {study.name: study.title for study in judged})
         tables = tabled.tables(session.curves, studies)
         for table in tables:
             tabled.write(table, out / "tables")
@@ -76,7 +79,8 @@ def reproduce(
         console.print(_finals(means, first))
     for table in tables:
         console.print(tabled.terminal(table.name, table.overview))
-    console.print(claims.table(verdicts))
+    if verdicts:
+        console.print(claims.table(verdicts))
     if readings:
         console.print(claims.readings_table(readings))
     for found in facts.rows:
@@ -88,6 +92,11 @@ def reproduce(
         console.print(f"Tables:  {out / 'tables'}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"Report:  {page}", markup=False, highlight=False, soft_wrap=True)
     return not session.failures
+
+
+def _beyond() -> set[str]:
+    """Studies of ours that have nothing to do with the paper's claims."""
+    return shipped().keys() - paper().keys()
 
 
 def _finals(table: "pl.DataFrame", study: Study) -> "Table":

@@ -29,7 +29,10 @@ def write(
 
 def page(verdicts: Sequence[Verdict], figures: Sequence[Picture], studies: Sequence[AnyStudy], facts: Facts) -> str:
     """The page as text: the claims, the figures, the numbers, how they were made."""
-    sections = [("claims", "Claims", f'<p class="tally">{claims.tally(verdicts)}</p>\n{claims.claims(verdicts)}')]
+    sections = []
+    if verdicts:
+        judged = f'<p class="tally">{claims.tally(verdicts)}</p>\n{claims.claims(verdicts)}'
+        sections.append(("claims", "Claims", judged))
     if figures:
         drawn = sorted(figures, key=lambda picture: picture.number)
         sections.append(("figures", "Figures", "\n".join(figure(picture) for picture in drawn)))
