@@ -4,10 +4,9 @@ import platform
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -15,11 +14,10 @@ from .. import datasets
 from ..errors import FileError, InputError
 from ..experts import ExpertSet
 from ..losses import get as loss_named
-from ..regret import losses_of, sums_of_all
 from ..simulate import simulate
-from ..typing import Floats, Ints
 from . import growth, problems, seeds
 from .cells import Cell, Comparator, Part, Stage
+from .comparing import compare
 from .sources import fingerprint
 from .spoilt import source, spoil
 from .study import shown_rounds
@@ -48,7 +46,6 @@ class _Kept(threading.local):
     def __init__(self) -> None:
         self.experts: tuple[Any, Any] = (None, None)
         self.tables: dict[Any, Table] = {}
-        self.counts: WeakKeyDictionary[Table, tuple[Floats, Floats]] = WeakKeyDictionary()
 
 
 _kept = _Kept()
@@ -101,56 +98,10 @@ def _play(cell: Cell, data: str | None) -> Record:
 
 
 def _compare(group: Comparator, data: str | None) -> Record:
-    """The expert with the least mean total loss over the draws, the lowest number among equals, and its losses; where
-    there are several regimes, the same for the best sequence of experts, one a regime.
-    """
+    """The best expert over all draws, and what it lost up to each of the rounds shown."""
     stage = group.stage
-    at = shown_rounds(stage.rounds, stage.checkpoints)
     tables = [partial(_table, stage, draw, group.cost, data) for draw in range(group.draws)]  # all may be too large
-    experts = tables[0]().experts
-    n_regimes = int(tables[0]().regime.max()) + 1
-    erred, silent = np.zeros((2, n_regimes, experts.n_experts))
-    for table in tables:
-        counts = _counts(table(), n_regimes)
-        erred += counts[0]
-        silent += counts[1]
-    # Abstentions are counted first and multiplied then: experts that abstain and err equally often are equal.
-    best = int(np.argmin(erred.sum(axis=0) + group.cost * silent.sum(axis=0)))
-    record: Record = {"expert": best, "best": _curves_of([best] * n_regimes, tables, group.cost, at)}
-    if n_regimes > 1:
-        sequence = np.argmin(erred + group.cost * silent, axis=1).tolist()
-        record |= {"sequence": sequence, "tracked": _curves_of(sequence, tables, group.cost, at)}
-    return record
-
-
-def _counts(table: Table, n_regimes: int) -> tuple[Floats, Floats]:
-    """The sum of the losses of each expert where it predicts, and how often it abstains, in each regime (R, K): once
-    for all costs.
-    """
-    if table not in _kept.counts:
-        erred, silent = np.zeros((2, n_regimes, table.experts.n_experts))
-        borders = [0, *(np.flatnonzero(np.diff(table.regime)) + 1).tolist(), len(table.X)]
-        for rows in map(slice, borders, borders[1:]):
-            regime, once = table.regime[rows.start], np.ones(rows.stop - rows.start)
-            sums = sums_of_all(table.experts, table.X[rows], table.y[rows], table.loss, once)
-            erred[regime] += sums[0]
-            silent[regime] += sums[1]
-        _kept.counts[table] = erred, silent
-    return _kept.counts[table]
-
-
-def _curves_of(
-    sequence: Sequence[int], tables: Sequence[Callable[[], Table]], cost: float, at: Ints
-) -> list[list[float]]:
-    """What a sequence of experts, one a regime, has lost on each draw up to the rounds shown."""
-    curves = []
-    for table in (make() for make in tables):
-        losses, paid = np.zeros(len(table.X)), np.full(len(table.X), cost)
-        for expert in set(sequence):
-            own = losses_of(expert, table.experts, table.X, table.y, table.loss, paid)
-            losses = np.where(np.array(sequence)[table.regime] == expert, own, losses)
-        curves.append(np.cumsum(losses)[at - 1].tolist())
-    return curves
+    return compare(tables, group.cost, shown_rounds(stage.rounds, stage.checkpoints))
 
 
 def _table(stage: Stage, draw: int, cost: float, data: str | None, told: bool = True) -> Table:
