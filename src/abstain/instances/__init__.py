@@ -2,7 +2,7 @@
 best expert changes (section 3).
 """
 
-from .lipschitz import Lipschitz, lipschitz
+from .leaning import Lipschitz, lipschitz
 from .stochastic import Instance, bias_problem, proposition_1
 from .streams import Stream, alternating, flipping, rotating, switching, trap
 

@@ -15,7 +15,7 @@ EXPLAINED = (
 )
 MOVING = (
     "Tracking regret is that against the best sequence of experts, one for each regime of a stream. Slopes are those "
-    "of log regret against log T, the steepest of all settings."
+    "of log regret against log T, the steepest of all settings; regret that is not positive at some T has none."
 )
 
 
