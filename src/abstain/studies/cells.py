@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .. import __version__
 from .growth import Growth
@@ -61,6 +61,10 @@ class Comparator(Keyed):
         return (
             f"{self.stage.dataset}, cost {self.cost:g}, expert set {self.stage.expert_set}, best of {self.draws} draws"
         )
+
+    def _content(self) -> list[Any]:
+        """Logs of earlier versions have comparators without the best sequence of experts; those are not meant."""
+        return [*super()._content(), "tracked"]
 
     @property
     def weight(self) -> float:
