@@ -26,6 +26,21 @@ def test_binary_losses_by_their_formulas(h, y, name):
         assert 0.0 <= value <= 1.0
 
 
+@given(scores, st.sampled_from(["zero_one", "ramp", "hinge"]))
+def test_outcomes_are_the_losses_for_either_label(h, name):
+    loss, table = losses.get(name), np.array([h, h])
+    both = loss.outcomes(table)
+    assert both.shape == (2, len(h), 2)
+    assert both.dtype == (np.uint8 if loss.binary else np.float64)
+    for k, y in enumerate((-1.0, 1.0)):
+        np.testing.assert_array_equal(both[..., k], loss(table, np.full(2, y)))
+
+
+def test_labels_that_are_not_just_two_have_no_outcomes():
+    for loss in (losses.multiclass(["cat", "dog"]), losses.get("absolute"), losses.get(lambda h, y: 0.0 * h)):
+        assert loss.outcomes(np.zeros((2, 3))) is None
+
+
 @given(scores, st.floats(-1e6, 1e6))
 def test_regression_losses(h, y):
     error = np.abs(np.array([h]) - y)

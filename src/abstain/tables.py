@@ -60,6 +60,11 @@ def as_number(value: Any, name: str, expected: str, is_right: Callable[[float], 
     raise InputError(f"{name}: expected {expected}, got {shown(value)}")
 
 
+def as_share(value: Any, name: str) -> float:
+    """A number in [0, 1]."""
+    return as_number(value, name, "a number in [0, 1]", lambda share: 0.0 <= share <= 1.0)
+
+
 def as_flag(value: Any, name: str) -> bool:
     """True or False, of Python or NumPy, or 1 or 0."""
     if isinstance(value, (int, np.bool_)) and value in (0, 1):

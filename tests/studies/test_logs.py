@@ -18,7 +18,7 @@ from abstain.studies.logs.making import THRESHOLDS, levels, make
 from abstain.studies.logs.recipes import LOGS, RECIPES, SHIPPED, Recipe
 from abstain.studies.logs.study import Goal, LogPart, LogStudy, parts
 from abstain.studies.runner import run
-from abstain.studies.spec import LearnerSpec, beyond, read
+from abstain.studies.spec import LearnerSpec, read, shipped
 
 pytest.importorskip("sklearn")
 
@@ -232,7 +232,7 @@ def test_a_single_seed_has_no_error(tmp_path):
 
 
 def test_the_studies_that_are_there():
-    found = beyond()
+    found = shipped()
     study, tuning = found["logs"], found["tuning-logs"]
     assert (study.seed, study.logs, study.delays) == (1_000, LOGS, (0, 100, 2_000))
     assert tuning.seed + tuning.repetitions <= 1_000

@@ -7,9 +7,10 @@ from typer.testing import CliRunner
 
 from abstain.cli import app
 from abstain.errors import FileError, InputError
+from abstain.studies.reproduce import find
 from abstain.studies.rows import rows_of
 from abstain.studies.runner import run
-from abstain.studies.spec import ExpertsSpec, LearnerSpec, Study
+from abstain.studies.spec import ExpertsSpec, LearnerSpec, Study, paper
 
 from .small import small
 
@@ -81,6 +82,39 @@ def test_the_command(guide, tmp_path, monkeypatch):
     assert (figures / "mine.png").exists()
     curves = pl.read_parquet(tmp_path / "out" / "results.parquet")
     assert set(curves["study"]) == {"regret", "readings-balls"}
+    assert "Final numbers, readings-balls" in result.output
+    files = sorted(path.name for path in (tmp_path / "out" / "tables").iterdir())
+    assert files == ["readings-balls.csv", "readings-balls.md", "regret.csv", "regret.md"]
+    assert "<code>readings-balls</code>" in page
+
+
+def test_all_is_the_paper_s():
+    names = {study.name for study in find("all")}
+    assert names == {name for name in paper() if not name.startswith("readings-")}
+    assert {study.name.partition("-")[0] for study in find("moving")} == {"moving"}
+
+
+def test_moving_without_data(tmp_path, monkeypatch):
+    monkeypatch.delenv("ABSTAIN_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "120")
+    out = tmp_path / "out"
+    result = CliRunner().invoke(app, ["reproduce", "moving", "--quick", "--out", str(out), "--jobs", "1"])
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    assert "skin is not here, so moving-labels-10k is played on late-clean-synthetic" in said
+    assert "to get it: abstain datasets get skin" in said
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "The paper's claims" not in said
+    assert 'id="claims"' not in page
+    assert 'id="tables"' in page
+    for name in ("moving", "moving-labels"):
+        assert "## How regret grows with T" in (out / "tables" / f"{name}.md").read_text(encoding="utf-8")
+    numbers = pl.read_csv(out / "tables" / "moving.csv")
+    assert sorted(set(numbers["rounds"])) == [2_000, 4_000, 8_000]
+    still = numbers.filter(pl.col("dataset").is_in(["bias-problem", "proposition-1"]))
+    assert (still["tracking"] == still["regret"]).all()
+    assert (numbers.filter(pl.col("dataset") == "flipping")["tracking"] > 0.0).all()
 
 
 def test_quick_runs_have_a_folder_of_their_own(guide, tmp_path, monkeypatch):

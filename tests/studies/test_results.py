@@ -12,8 +12,8 @@ from .small import small
 
 COLUMNS = {
     "study": pl.String, "dataset": pl.String, "cost": pl.Float64, "expert_set": pl.Int64, "draw": pl.Int64,
-    "learner": pl.String, "t": pl.Int64, "loss": pl.Float64, "best": pl.Float64, "abstained": pl.Int64,
-    "edges": pl.Int64, "seconds_run": pl.Float64, "host": pl.String,
+    "learner": pl.String, "t": pl.Int64, "loss": pl.Float64, "best": pl.Float64, "tracked": pl.Float64,
+    "abstained": pl.Int64, "edges": pl.Int64, "seconds_run": pl.Float64, "host": pl.String,
 }  # fmt: skip
 
 

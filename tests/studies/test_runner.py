@@ -78,7 +78,9 @@ def test_a_torn_line_is_overwritten(undisturbed, tmp_path, torn):
     assert session.n_run == 1
     assert path.read_bytes().count(b"\n") == whole.count(b"\n") + 1  # and a note of what was asked
     assert run([small(draws=2)], tmp_path, jobs=1).n_run == 0
-    same(session.curves.filter(draw=0).drop("best"), undisturbed.curves.filter(draw=0).drop("best"))
+    same(
+        session.curves.filter(draw=0).drop("best", "tracked"), undisturbed.curves.filter(draw=0).drop("best", "tracked")
+    )
 
 
 def test_a_log_that_is_none(tmp_path):

@@ -55,6 +55,32 @@ def test_select():
         spec.select(studies, "nothing")
 
 
+def test_beyond_the_paper():
+    studies = spec.shipped()
+    assert list(studies)[: len(spec.paper())] == list(spec.paper())
+    beyond = spec.select(studies, "beyond")
+    assert [study.name for study in beyond] == ["beyond-rings", "beyond-confidence", "beyond-minmax"]
+    for study in beyond:
+        assert len(study.settings) == 30
+        assert study.draws * study.expert_sets == 25
+        assert (study.rounds, study.seed) == (10_000, 1_000)
+    assert sum(len(study.settings) for study in beyond if study.table == "beyond") == 60
+    assert [study.scale for study in beyond] == ["maxabs", "maxabs", "minmax"]
+    moving = spec.select(studies, "moving")
+    streams = [study for study in moving if study.table == "moving"]
+    assert [study.rounds for study in streams] == [10_000, 100_000, 1_000_000]
+    assert len({study.settings for study in streams}) == 1
+    labels = [study for study in moving if study.table == "moving-labels"]
+    assert [study.rounds for study in labels] == [10_000, 100_000]
+    assert len({study.rounds for study in [study.quick() for study in streams]}) == 3  # regret grows in quick runs, too
+    for study in (*beyond, *moving):
+        assert study.seed >= 1_000
+        assert [learner.label for learner in study.learners] == [learner.label for learner in beyond[0].learners]
+    assert {study.name for study in spec.select(spec.paper(), "all")} < set(spec.paper())
+    with pytest.raises(InputError, match="expected one of main, .*readings, beyond, moving, all"):
+        spec.select(studies, "nothing")
+
+
 def test_a_user_s_file(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text(

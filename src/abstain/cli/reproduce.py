@@ -10,12 +10,12 @@ def reproduce(
     study: Annotated[
         str,
         typer.Argument(
-            help="main, regret, abstention, extreme, confidence, small, bias, adversarial, readings, all (of these "
-            "but the readings), logs, or the path of a .toml file with studies of your own."
+            help="main, regret, abstention, extreme, confidence, small, bias, adversarial, readings, all of the "
+            "paper (but the readings), beyond, moving, logs, or the path of a .toml file with studies of your own."
         ),
     ] = "main",
     quick: Annotated[
-        bool, typer.Option("--quick", help="One expert set, two draws, 2,000 rounds: to see that it works.")
+        bool, typer.Option("--quick", help="One expert set, two draws, few rounds: to see that it works.")
     ] = False,
     data: Annotated[Path | None, typer.Option(help="The folder of the data sets.")] = None,
     out: Annotated[
@@ -30,7 +30,7 @@ def reproduce(
     ] = None,
     dask: Annotated[str | None, typer.Option(help="The address of a Dask scheduler to be used instead.")] = None,
 ) -> None:
-    """Run studies of the paper (the main one, if none is named) and show what comes out."""
+    """Run studies, the paper's main one if none is named, and show what comes out."""
     from rich.console import Console
     from rich.markup import escape
 

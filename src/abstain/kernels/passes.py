@@ -62,6 +62,15 @@ def zero_one(predictions: Floats, y: Floats, out: NDArray[np.uint8]) -> None:
 
 
 @kernel
+def of_label(codes: NDArray[np.uint8], y: Floats, out: NDArray[np.uint8]) -> None:
+    """The losses of the labels that came; codes are ``l(-1) + 2 l(+1)``."""
+    for i in range(codes.shape[0]):
+        row, losses, shift = codes[i], out[i], np.uint8(y[i] > 0.0)
+        for p in range(row.size):
+            losses[p] = (row[p] >> shift) & np.uint8(1)
+
+
+@kernel
 def thresholds(scores: Floats, levels: Floats, out: Bools) -> None:
     """``out[i, m * n_levels + k] = |scores[i, m]| <= levels[k]``."""
     n_levels = levels.size

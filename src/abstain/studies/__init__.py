@@ -1,1 +1,1 @@
-"""The experiments of the paper: as data, run, drawn, judged."""
+"""The experiments of the paper and beyond: as data, run, drawn, tabled, judged."""

@@ -7,26 +7,24 @@ import traceback
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import datasets
 from ..errors import FileError, InputError
 from ..experts import ExpertSet
 from ..losses import get as loss_named
-from ..regret import losses_of, sums_of_all
 from ..simulate import simulate
 from . import growth, problems, seeds
 from .cells import Cell, Comparator, Part, Stage
+from .comparing import compare
 from .logs.play import play as play_log
 from .logs.study import LogPart
 from .sources import MissingDataError, fingerprint
+from .spoilt import source, spoil
 from .study import shown_rounds
 from .told import Table, tell
 
-Floats: TypeAlias = NDArray[np.float64]
 Record: TypeAlias = dict[str, Any]
 """What is known of a part: plain values, so that a line of JSON holds it exactly."""
 
@@ -42,7 +40,6 @@ class _Kept(threading.local):
     def __init__(self) -> None:
         self.experts: tuple[Any, Any] = (None, None)
         self.tables: dict[Any, Table] = {}
-        self.counts: WeakKeyDictionary[Table, tuple[Floats, Floats]] = WeakKeyDictionary()
 
 
 _kept = _Kept()
@@ -71,9 +68,14 @@ def run_batch(batch: Sequence[Part], data: str | None) -> list[Record]:
 
 
 def _play(cell: Cell, data: str | None) -> Record:
-    """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds shown."""
+    """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds shown.
+
+    A learner that is not the library's may look at the features, so that a cell with one is played on the table as it
+    is; by all its learners, or their times could not be compared.
+    """
     stage = cell.stage
-    table = _table(stage, cell.draw, cell.cost, data)
+    told = not any(spec.own for spec in cell.learners)
+    table = _table(stage, cell.draw, cell.cost, data, told)
     at = shown_rounds(stage.rounds, stage.checkpoints)
     runs = []
     for spec in cell.learners:
@@ -92,40 +94,18 @@ def _play(cell: Cell, data: str | None) -> Record:
 
 
 def _compare(group: Comparator, data: str | None) -> Record:
-    """The expert with the least mean total loss over the draws, the lowest number among equals, and its losses."""
+    """The best expert over all draws, and what it lost up to each of the rounds shown."""
     stage = group.stage
-    at = shown_rounds(stage.rounds, stage.checkpoints)
     tables = [partial(_table, stage, draw, group.cost, data) for draw in range(group.draws)]  # all may be too large
-    experts = tables[0]().experts
-    erred, silent = np.zeros(experts.n_experts), np.zeros(experts.n_experts)
-    for table in tables:
-        counts = _counts(table())
-        erred += counts[0]
-        silent += counts[1]
-    # Abstentions are counted first and multiplied then: experts that abstain and err equally often are equal.
-    best = int(np.argmin(erred + group.cost * silent))
-    curves = [_curve_of(best, table(), group.cost)[at - 1].tolist() for table in tables]
-    return {"expert": best, "best": curves}
+    return compare(tables, group.cost, shown_rounds(stage.rounds, stage.checkpoints))
 
 
-def _counts(table: Table) -> tuple[Floats, Floats]:
-    """The sum of the losses of each expert where it predicts, and how often it abstains (K,): once for all costs."""
-    if table not in _kept.counts:
-        once = np.ones(len(table.X))
-        _kept.counts[table] = sums_of_all(table.experts, table.X, table.y, table.loss, once)
-    return _kept.counts[table]
-
-
-def _curve_of(expert: int, table: Table, cost: float) -> Floats:
-    """What one expert has lost up to each round."""
-    paid = np.full(len(table.X), cost)
-    return np.cumsum(losses_of(expert, table.experts, table.X, table.y, table.loss, paid))
-
-
-def _table(stage: Stage, draw: int, cost: float, data: str | None) -> Table:
-    """The rounds of a draw; the same for all costs, unless the set is an instance made for a cost."""
+def _table(stage: Stage, draw: int, cost: float, data: str | None, told: bool = True) -> Table:
+    """The rounds of a draw, with the advice worked out unless not ``told``; the same for all costs, unless the set is
+    an instance made for a cost.
+    """
     own = stage.dataset in problems.INSTANCES
-    key = (stage.key, draw, cost if own else None, data)
+    key = (stage.key, draw, cost if own else None, data, told)
     table = _kept.tables.pop(key, None)
     if table is None:
         seed = seeds.of_data(stage.seed, stage.dataset, stage.expert_set, draw)
@@ -133,10 +113,12 @@ def _table(stage: Stage, draw: int, cost: float, data: str | None) -> Table:
             instance = problems.INSTANCES[stage.dataset](cost)
             experts, loss = instance.experts, instance.loss
             X, y = instance.draw(stage.rounds, seed)
+            regime = instance.regime(stage.rounds)
         else:
             X, y = _rows(stage, seed, data)
+            y, regime = spoil(stage.dataset, y, seeds.of_labels(stage.seed, stage.dataset, stage.expert_set, draw))
             experts, loss = _experts(stage, X.shape[1]), loss_named("zero_one")
-        table = tell(experts, X, y, loss, MOST_BYTES)
+        table = tell(experts, X, y, loss, regime, MOST_BYTES if told else 0)
     _kept.tables[key] = table  # the one used last is the last to go
     while len(_kept.tables) > 1 and sum(table.n_bytes for table in _kept.tables.values()) > KEPT_BYTES:
         del _kept.tables[next(iter(_kept.tables))]
@@ -145,12 +127,13 @@ def _table(stage: Stage, draw: int, cost: float, data: str | None) -> Table:
 
 def _rows(stage: Stage, seed: np.random.SeedSequence, data: str | None) -> tuple[Any, Any]:
     """Rows of the set in random order, without replacement unless it has fewer than there are rounds."""
-    scale = None if stage.dataset in problems.UNSCALED else stage.scale
+    name = source(stage.dataset)
+    scale = stage.scale if problems.is_scaled(stage.dataset) else None
     try:
-        return datasets.load(stage.dataset, scale=scale, data=data, n=stage.rounds, seed=seed)
+        return datasets.load(name, scale=scale, data=data, n=stage.rounds, seed=seed)
     except (FileError, InputError) as error:  # not a file, or not a package
-        if datasets.info(stage.dataset, data=data).found is None:
-            raise MissingDataError(stage.dataset, str(error)) from None
+        if datasets.info(name, data=data).found is None:
+            raise MissingDataError(name, str(error)) from None
         raise
 
 

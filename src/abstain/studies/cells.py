@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .. import __version__
 from .growth import Growth
 from .ingredients import ExpertsSpec, Keyed, LearnerSpec
 from .logs.study import LogPart
-from .problems import UNSCALED
+from .problems import is_scaled
 from .study import Study
 
 
@@ -63,6 +63,10 @@ class Comparator(Keyed):
             f"{self.stage.dataset}, cost {self.cost:g}, expert set {self.stage.expert_set}, best of {self.draws} draws"
         )
 
+    def _content(self) -> list[Any]:
+        """Logs of earlier versions have comparators without the best sequence of experts; those are not meant."""
+        return [*super()._content(), "tracked"]
+
     @property
     def weight(self) -> float:
         """About how long it takes, for the time left."""
@@ -82,7 +86,7 @@ def dataset_of(part: Part) -> str | None:
 def stages(study: Study) -> list[tuple[float, Stage]]:
     """The cost and the stage of every group of a study. Scalings share a set that is not scaled."""
     return [
-        (cost, Stage(dataset, "none" if dataset in UNSCALED else study.scale, study.experts,
+        (cost, Stage(dataset, study.scale if is_scaled(dataset) else "none", study.experts,
                      study.rounds, study.checkpoints, expert_set, study.seed))
         for dataset, cost in study.settings
         for expert_set in range(study.expert_sets)

@@ -14,6 +14,7 @@ from .. import experts, learners
 from ..errors import AbstainError, InputError
 from ..experts import ExpertSet
 from ..learners import Learner
+from . import imported
 
 BUILDERS: dict[str, Callable[..., ExpertSet]] = {"hyperplanes": experts.hyperplanes, "axis_planes": experts.axis_planes}
 
@@ -44,9 +45,11 @@ class Keyed:
     @cached_property
     def key(self) -> str:
         """A hash of its kind and fields: equal for equal content, in every process."""
-        values = [getattr(self, name) for name in self.__dataclass_fields__]  # type: ignore[attr-defined]
-        content = json.dumps([type(self).__name__, *map(_as_key, values)], sort_keys=True)
+        content = json.dumps([type(self).__name__, *map(_as_key, self._content())], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:24]
+
+    def _content(self) -> list[Any]:
+        return [getattr(self, name) for name in self.__dataclass_fields__]  # type: ignore[attr-defined]
 
 
 def _as_key(value: Any) -> Any:
@@ -72,29 +75,64 @@ def _as_plain(options: Any, name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class LearnerSpec(Keyed):
-    """A learner: the label its lines have, the name of its class, its options."""
+    """A learner: the label its lines have, its class, its options.
+
+    The class is one of the library's by its name, or any other by its import path, ``module:Class``; the module is
+    looked for in ``folder`` first.
+    """
 
     label: str
     kind: str
     options: dict[str, Any] = field(default_factory=dict)
+    folder: str | None = field(default=None, compare=False)
+    code: str = field(default="", init=False)
+    """What tells the code of a class with an import path from another version of it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.label, str) or not self.label:
             raise InputError(f"label: expected a text, got {self.label!r}")
         object.__setattr__(self, "options", _as_plain(self.options, self.label))
-        kinds = learner_kinds()
-        one_of(self.kind, kinds, f"{self.label}: kind")
-        for option in self.options:
-            one_of(option, kinds[self.kind].options, f"{self.label}: option")
         try:
-            self.make(experts.hyperplanes(1, 1, 1), cost=0.5, loss="zero_one", seed=0, rounds=1)
+            if self.own:
+                object.__setattr__(self, "code", imported.find(self.kind, self.folder).code)
+            else:
+                one_of(self.kind, learner_kinds(), "kind")
+            for option in self.options:
+                one_of(option, self._class().options, "option")
+            self._try()
         except AbstainError as error:
             raise InputError(f"{self.label}: {error}") from None
+
+    @property
+    def own(self) -> bool:
+        """Whether it is not one of the library's."""
+        return imported.is_path(self.kind)
+
+    def _content(self) -> list[Any]:
+        """Where the code lies makes no difference."""
+        return [self.label, self.kind, self.options, *([self.code] if self.own else [])]
+
+    def _class(self) -> type[Learner]:
+        if not self.own:
+            return learner_kinds()[self.kind]
+        kind, code = imported.find(self.kind, self.folder)
+        if code != self.code:
+            raise InputError(f"{self.kind}: expected the code the study was read with, got another version of it")
+        return kind
+
+    def _try(self) -> None:
+        """Make it once, so that what is wrong is said before anything is played."""
+        try:
+            self.make(experts.hyperplanes(1, 1, 1), cost=0.5, loss="zero_one", seed=0, rounds=1)
+        except AbstainError:
+            raise
+        except Exception as error:  # whatever somebody's constructor does
+            raise InputError(f"{self.kind}: cannot be made ({type(error).__name__}: {error})") from None
 
     def make(self, pairs: ExpertSet, *, cost: float, loss: Any, seed: Any, rounds: int) -> Learner:
         """The learner; a rate tuned to a horizon is tuned to the study's rounds, unless another is given."""
         options = {"horizon": rounds, **self.options} if self.options.get("eta") == "tuned" else self.options
-        return learner_kinds()[self.kind](pairs, cost=cost, loss=loss, seed=seed, **options)
+        return self._class()(pairs, cost=cost, loss=loss, seed=seed, **options)
 
 
 @dataclass(frozen=True)

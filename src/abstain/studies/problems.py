@@ -1,21 +1,46 @@
-"""What a study may name as a set: data sets, and problems of the paper that bring their own experts and loss."""
+"""What a study may name as a set: data sets, whole or with labels spoilt for a time, and problems that bring their own
+experts and loss.
+"""
 
 from collections.abc import Callable
 
 from .. import datasets
-from ..instances import Instance, Stream, bias_problem, proposition_1, rotating, switching
+from ..errors import InputError
+from ..instances import (
+    Instance,
+    Stream,
+    alternating,
+    bias_problem,
+    flipping,
+    proposition_1,
+    rotating,
+    switching,
+    trap,
+)
+from .spoilt import SPOILERS, source
 
 INSTANCES: dict[str, Callable[[float], Instance | Stream]] = {
     "bias-problem": lambda cost: bias_problem(cost=cost),
     "proposition-1": lambda cost: proposition_1(cost=cost),
     "switching": switching,
     "rotating": rotating,
+    "flipping": flipping,
+    "blocks-500": lambda cost: alternating(500, cost),
+    "trap-300": lambda cost: trap(300, cost),
+    "trap-1000": lambda cost: trap(1000, cost),
 }
-"""Problems by their cost: anything with ``experts``, ``loss`` and ``draw(n, seed)``."""
+"""Problems by their cost: anything with ``experts``, ``loss``, ``draw(n, seed)`` and ``regime(n)``."""
 UNSCALED = ("synthetic", *INSTANCES)
 """Sets that are drawn in their range: scaling means nothing to them."""
 
 
-def names() -> tuple[str, ...]:
-    """The sets a study may name."""
-    return (*datasets.names, *INSTANCES)
+def check(dataset: object) -> None:
+    """Raise an error unless a study may name that set."""
+    if not isinstance(dataset, str) or not (dataset in INSTANCES or source(dataset) in datasets.names):
+        names = (*datasets.names, *INSTANCES, *(f"{how}-SET" for how in SPOILERS))
+        raise InputError(f"set: expected one of {', '.join(names)}, got {dataset!r}")
+
+
+def is_scaled(dataset: str) -> bool:
+    """Whether scaling means something to a set."""
+    return source(dataset) not in UNSCALED

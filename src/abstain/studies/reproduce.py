@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from .. import datasets
 from . import claims, figures, outputs, report
+from . import tables as tabled
 from .logs import report as logs
 from .problems import INSTANCES
 from .results import summary
 from .rows import rows_of
 from .runner import FAILURES, Session, run
-from .spec import AnyStudy, LogStudy, Study, beyond, paper, read, select
+from .spec import AnyStudy, LogStudy, Study, paper, read, select, shipped
+from .spoilt import source
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,20 +23,18 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 QUICK = (
-    "This is a quick run, of one expert set, two draws and 2,000 rounds at most (of ContEXP3-ABS two runs of 10,000): "
-    "it shows that everything works, not whether the paper is right."
+    "This is a quick run, of one expert set, two draws and 2,000 rounds, unless a study says otherwise (of "
+    "ContEXP3-ABS two runs of 10,000): it shows that everything works, not whether the paper is right."
 )
 SHOWN = 12
 """Settings whose numbers are printed."""
 
 
 def find(name: str) -> list[AnyStudy]:
-    """The studies of a name of the paper's or of those beyond it, or those of a TOML file."""
+    """The studies of a name, of which "all" are the paper's, or those of a TOML file."""
     if name.endswith(".toml"):
         return list(read(name).values())
-    if name in (own := beyond()):
-        return [own[name]]
-    return select(paper(), name)
+    return select(paper() if name == "all" else shipped(), name)
 
 
 def reproduce(
@@ -58,14 +58,21 @@ def reproduce(
     with console.status("Drawing the figures, judging the claims ...", spinner="line"):
         drawn = figures.draw_all(session.curves, out / "figures")
         _remove_others(out / "figures", drawn)
-        verdicts = claims.judge(session.curves, {"n_experts": _n_experts(studies), "growth": session.grown})
-        readings = claims.breaks(session.curves, verdicts, {study.name: study.title for study in studies})
-    table = summary(session.curves)
+        judged = [study for study in studies if study.name not in _beyond()]
+        curves = session.curves.filter(session.curves["study"].is_in([study.name for study in judged]))
+        more = {"n_experts": _n_experts(judged), "growth": session.grown}
+        verdicts = claims.judge(curves, more) if judged else []
+        readings = claims.breaks(curves, verdicts, {study.name: study.title for study in judged})
+        tables = tabled.tables(session.curves, studies)
+        for table in tables:
+            tabled.write(table, out / "tables")
+    means = summary(session.curves)
     facts = report.Facts(
         command=f"abstain reproduce {name}{' --quick' if quick else ''}",
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         seconds=time.perf_counter() - start,
-        summary=table,
+        summary=means,
+        tables=tables,
         readings=readings,
         parts=f"{session.n_run:,} run now, {session.n_kept:,} kept from earlier runs",
         rows=rows_of(studies, data),
@@ -74,8 +81,11 @@ def reproduce(
     page = report.write(out / "report.html", verdicts, drawn, studies, facts)
     first = next((study for study in studies if study.name in session.curves["study"]), None)
     if isinstance(first, Study):
-        console.print(_finals(table, first))
-    console.print(claims.table(verdicts))
+        console.print(_finals(means, first))
+    for table in tables:
+        console.print(tabled.terminal(table.name, table.overview))
+    if verdicts:
+        console.print(claims.table(verdicts))
     if readings:
         console.print(claims.readings_table(readings))
     for found in facts.rows:
@@ -83,8 +93,15 @@ def reproduce(
             _say(console, "yellow", "note", f"{found.dataset}: {note}")
     show_outcome(session, console)
     console.print(f"Results: {session.path}", markup=False, highlight=False, soft_wrap=True)
+    if tables:
+        console.print(f"Tables:  {out / 'tables'}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"Report:  {page}", markup=False, highlight=False, soft_wrap=True)
     return not session.failures
+
+
+def _beyond() -> set[str]:
+    """Studies of ours that have nothing to do with the paper's claims."""
+    return shipped().keys() - paper().keys()
 
 
 def _finals(table: "pl.DataFrame", study: Study) -> "Table":
@@ -110,9 +127,11 @@ def _finals(table: "pl.DataFrame", study: Study) -> "Table":
 def _played_instead(wanted: AnyStudy, played: AnyStudy) -> str:
     assert isinstance(wanted, Study)
     assert isinstance(played, Study)
+    sets = list(dict.fromkeys(map(source, wanted.sets)))
     return (
-        f"{' and '.join(wanted.sets)} are not here, so {wanted.name} is played on {', '.join(played.sets)} instead; "
-        f"to get them: abstain datasets get {' '.join(wanted.sets)}"
+        f"{' and '.join(sets)} {'are' if len(sets) > 1 else 'is'} not here, so {wanted.name} is played on "
+        f"{', '.join(played.sets)} instead; to get {'them' if len(sets) > 1 else 'it'}: abstain datasets get "
+        f"{' '.join(sets)}"
     )
 
 

@@ -18,8 +18,9 @@ MACHINE = ("seconds_run", "host")
 def collect(studies: Sequence[Study], records: Mapping[str, Record]) -> "pl.DataFrame":
     """The curves of the studies, as far as there are records of them.
 
-    A row is a learner at a round t: its cumulative loss, that of the comparator (``best``), the rounds abstained, the
-    edges of the graph in use. Its regret is ``loss - best``.
+    A row is a learner at a round t: its cumulative loss, that of the best expert (``best``) and of the best sequence of
+    experts, one for each regime of a stream (``tracked``: the same where nothing moves), the rounds abstained, the
+    edges of the graph in use. Its regret is ``loss - best``, its tracking regret ``loss - tracked``.
     """
     import polars as pl
 
@@ -33,8 +34,9 @@ def collect(studies: Sequence[Study], records: Mapping[str, Record]) -> "pl.Data
                 for spec, run in zip(study.learners, played["runs"], strict=True):
                     values = (
                         study.name, cell.stage.dataset, cell.cost, cell.stage.expert_set, cell.draw, spec.label,
-                        t, run["loss"], compared["best"][cell.draw], run["abstained"], run["edges"],
-                        run["seconds_run"], played["host"],
+                        t, run["loss"], compared["best"][cell.draw],
+                        compared["tracked" if "tracked" in compared else "best"][cell.draw], run["abstained"],
+                        run["edges"], run["seconds_run"], played["host"],
                     )  # fmt: skip
                     for name, value in zip(runs, values, strict=True):
                         runs[name].append(value)
@@ -48,7 +50,8 @@ def _schema() -> "dict[str, Any]":
     return {
         "study": pl.String, "dataset": pl.String, "cost": pl.Float64, "expert_set": pl.Int64, "draw": pl.Int64,
         "learner": pl.String, "t": pl.List(pl.Int64), "loss": pl.List(pl.Float64), "best": pl.List(pl.Float64),
-        "abstained": pl.List(pl.Int64), "edges": pl.List(pl.Int64), "seconds_run": pl.Float64, "host": pl.String,
+        "tracked": pl.List(pl.Float64), "abstained": pl.List(pl.Int64), "edges": pl.List(pl.Int64),
+        "seconds_run": pl.Float64, "host": pl.String,
     }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from .. import datasets
 from ..errors import AbstainError
 from .sources import fingerprint
 from .spec import AnyStudy
+from .spoilt import source
 from .study import Study
 
 
@@ -32,7 +33,7 @@ def rows_of(studies: Sequence[AnyStudy], data: Any) -> list[Rows]:
     longest: dict[str, int] = {}
     for study in studies:
         if isinstance(study, Study):
-            longest |= {name: max(study.rounds, longest.get(name, 0)) for name in study.sets}
+            longest |= {name: max(study.rounds, longest.get(name, 0)) for name in map(source, study.sets)}
     return [found for name, rounds in longest.items() if (found := _rows(name, rounds, data)) is not None]
 
 

@@ -23,6 +23,11 @@ def of_data(seed: int, dataset: str, expert_set: int, draw: int) -> SeedSequence
     return SeedSequence([seed, _number("data"), _number(dataset), expert_set, draw])
 
 
+def of_labels(seed: int, dataset: str, expert_set: int, draw: int) -> SeedSequence:
+    """The seed of labels that are spoilt."""
+    return SeedSequence([seed, _number("labels"), _number(dataset), expert_set, draw])
+
+
 def of_learner(seed: int, dataset: str, expert_set: int, draw: int, label: str) -> SeedSequence:
     """The seed of a learner."""
     return SeedSequence([seed, _number("learner"), _number(dataset), expert_set, draw, _number(label)])

@@ -9,6 +9,7 @@ from typing import Any
 from .. import datasets
 from ..errors import FileError
 from .problems import INSTANCES
+from .spoilt import source
 
 END_BYTES = 1 << 20
 
@@ -23,7 +24,7 @@ class MissingDataError(Exception):
 
 def fingerprint(dataset: str, data: str | None) -> str | None:
     """What tells a data file from another: its size and a checksum of its two ends. None if the set is not here."""
-    found = "computed" if dataset in INSTANCES else datasets.info(dataset, data=data).found
+    found = "computed" if dataset in INSTANCES else datasets.info(source(dataset), data=data).found
     if found is None or found in ("computed", "scikit-learn"):
         return found
     status = Path(found).stat()

@@ -1,4 +1,4 @@
-"""Studies read from TOML: the paper's, and those of a user's file of the same form."""
+"""Studies read from TOML: the paper's, those beyond it, and those of a user's file of the same form."""
 
 import os
 import tomllib
@@ -20,10 +20,10 @@ __all__ = [
     "LearnerSpec",
     "LogStudy",
     "Study",
-    "beyond",
     "paper",
     "read",
     "select",
+    "shipped",
 ]
 
 AnyStudy: TypeAlias = Study | GrowthStudy | LogStudy
@@ -34,17 +34,21 @@ _LOG_FIELDS = tuple(name for name in LogStudy.__dataclass_fields__ if name != "n
 
 def paper() -> dict[str, AnyStudy]:
     """The paper's studies by name."""
-    return _studies(_paper_tables(), {}, {})
+    return _studies(_tables("paper.toml"), {}, {})
 
 
-def beyond() -> dict[str, AnyStudy]:
-    """The studies that go on from the paper, by name."""
-    own = _paper_tables()
-    return _studies(_tables("logs/logs.toml"), {"seed": own["defaults"]["seed"]}, own["learners"])
+def shipped() -> dict[str, AnyStudy]:
+    """The paper's studies and those beyond it, by name."""
+    own = _tables("paper.toml")
+    beyond = _studies(_tables("beyond.toml"), own["defaults"], own["learners"])
+    logs = _studies(_tables("logs/logs.toml"), {"seed": own["defaults"]["seed"]}, own["learners"])
+    return paper() | beyond | logs
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, AnyStudy]:
     """The studies of a TOML file; what it leaves out, and learners it does not define, are the paper's.
+
+    Learners of one's own, ``kind = "module:Class"``, may lie beside it.
 
     The least such file::
 
@@ -58,9 +62,9 @@ def read(path: str | os.PathLike[str]) -> dict[str, AnyStudy]:
         raise FileError(f"{path}: cannot be read ({error.strerror or error})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FileError(f"{path}: expected TOML ({error})") from None
-    own = _paper_tables()
+    own = _tables("paper.toml")
     try:
-        return _studies(tables, own["defaults"], own["learners"])
+        return _studies(tables, own["defaults"], own["learners"], str(Path(path).absolute().parent))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
@@ -76,38 +80,38 @@ def select(studies: Mapping[str, AnyStudy], name: str) -> list[AnyStudy]:
     if name == "readings" and chosen and "regret" in studies:
         chosen.insert(0, studies["regret"])
     if not chosen:
-        known = ", ".join(dict.fromkeys("readings" if key.startswith("readings-") else key for key in studies))
+        known = ", ".join(dict.fromkeys(key.partition("-")[0] for key in studies))
         raise InputError(f"study: expected one of {known}, all, or the path of a .toml file, got {name!r}")
     return chosen
-
-
-def _paper_tables() -> dict[str, Any]:
-    return _tables("paper.toml")
 
 
 def _tables(name: str) -> dict[str, Any]:
     return tomllib.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
-def _studies(tables: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, AnyStudy]:
+def _studies(
+    tables: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapping[str, Any], folder: str | None = None
+) -> dict[str, AnyStudy]:
     for key, value in tables.items():
         if key not in ("defaults", "learners", "studies") or not isinstance(value, dict):
             raise InputError(f"expected the tables defaults, learners and studies, got {key}")
     defaults = {**defaults, **tables.get("defaults", {})}
     known = {**known, **tables.get("learners", {})}
-    studies = {name: _study(name, table, defaults, known) for name, table in tables.get("studies", {}).items()}
+    studies = {name: _study(name, table, defaults, known, folder) for name, table in tables.get("studies", {}).items()}
     if not studies:
         raise InputError("studies: expected a table [studies.NAME], got none")
     return studies
 
 
-def _study(name: str, table: Any, defaults: Mapping[str, Any], known: Mapping[str, Any]) -> AnyStudy:
+def _study(
+    name: str, table: Any, defaults: Mapping[str, Any], known: Mapping[str, Any], folder: str | None
+) -> AnyStudy:
     if not isinstance(table, dict):
         raise InputError(f"studies: expected a table [studies.{name}], got {table!r}")
     if table.get("kind") == "growth":
         return _growth(name, table, defaults)
     if table.get("kind") == "logs":
-        return _logs(name, table, defaults, known)
+        return _logs(name, table, defaults, known, folder)
     values: dict[str, Any] = {**defaults, **table}
     for key in values:
         if key not in _FIELDS:
@@ -118,7 +122,7 @@ def _study(name: str, table: Any, defaults: Mapping[str, Any], known: Mapping[st
         values.pop(key, None)
     try:
         values["experts"] = _experts(values.get("experts", {}))
-        values["learners"] = _learners(values.get("learners", ()), known)
+        values["learners"] = _learners(values.get("learners", ()), known, folder)
     except InputError as error:
         raise InputError(f"study {name}: {error}") from None
     return Study(name=name, **values)
@@ -133,14 +137,16 @@ def _growth(name: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) ->
     return GrowthStudy(name=name, **values)
 
 
-def _logs(name: str, table: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapping[str, Any]) -> LogStudy:
+def _logs(
+    name: str, table: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapping[str, Any], folder: str | None
+) -> LogStudy:  # fmt: skip
     values = {"seed": defaults.get("seed", 0), **table}
     del values["kind"]
     for key in values:
         if key not in _LOG_FIELDS:
             raise InputError(f"study {name}: expected some of {', '.join(_LOG_FIELDS)}, got {key}")
     try:
-        values["learners"] = _learners(values.get("learners", ()), known)
+        values["learners"] = _learners(values.get("learners", ()), known, folder)
     except InputError as error:
         raise InputError(f"study {name}: {error}") from None
     return LogStudy(name=name, **values)
@@ -153,14 +159,14 @@ def _experts(table: Any) -> ExpertsSpec:
     return ExpertsSpec(options.pop("kind", "hyperplanes"), options)
 
 
-def _learners(entries: Any, known: Mapping[str, Any]) -> tuple[LearnerSpec, ...]:
+def _learners(entries: Any, known: Mapping[str, Any], folder: str | None) -> tuple[LearnerSpec, ...]:
     """Labels of the table [learners], or tables with a label."""
     if isinstance(entries, str) or not isinstance(entries, Sequence):
         raise InputError(f"learners: expected a list of labels, got {entries!r}")
-    return tuple(_learner(entry, known) for entry in entries)
+    return tuple(_learner(entry, known, folder) for entry in entries)
 
 
-def _learner(entry: Any, known: Mapping[str, Any]) -> LearnerSpec:
+def _learner(entry: Any, known: Mapping[str, Any], folder: str | None) -> LearnerSpec:
     if isinstance(entry, str):
         if entry not in known:
             raise InputError(f"learner: expected one of {'; '.join(known)}, got {entry!r}")
@@ -168,4 +174,4 @@ def _learner(entry: Any, known: Mapping[str, Any]) -> LearnerSpec:
     if not isinstance(entry, dict) or not {"label", "kind"} <= entry.keys():
         raise InputError(f"learner: expected a table with a label and a kind, got {entry!r}")
     options = dict(entry)
-    return LearnerSpec(options.pop("label"), options.pop("kind"), options)
+    return LearnerSpec(options.pop("label"), options.pop("kind"), options, folder)

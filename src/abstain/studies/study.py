@@ -11,6 +11,7 @@ from ..errors import AbstainError, InputError
 from ..tables import as_count, as_seed, is_number
 from . import problems
 from .ingredients import ExpertsSpec, LearnerSpec, one_of
+from .spoilt import source
 
 SetAndCost: TypeAlias = tuple[str, float]
 
@@ -49,6 +50,14 @@ class Study:
     expert_sets: int = 5
     checkpoints: int = 60
     seed: int = 0
+    quick_rounds: int = QUICK_ROUNDS
+    """How many of the rounds a quick run plays."""
+    table: str = ""
+    """The table of final numbers it is part of, if not one of its own."""
+    reference: str = ""
+    """The learner that others are compared with there, if not FS or the first."""
+    apart: tuple[str, ...] = ("FS",)
+    """Learners that do not compete with the others."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -59,10 +68,10 @@ class Study:
             raise InputError(f"study {self.name}: {error}") from None
 
     def _check(self) -> None:
-        for name in ("title", "figure"):
+        for name in ("title", "figure", "table", "reference"):
             if not isinstance(getattr(self, name), str):
                 raise InputError(f"{name}: expected a text, got {getattr(self, name)!r}")
-        for name, least in (("rounds", 1), ("draws", 1), ("expert_sets", 1), ("checkpoints", 2)):
+        for name, least in (("rounds", 1), ("draws", 1), ("expert_sets", 1), ("checkpoints", 2), ("quick_rounds", 1)):
             object.__setattr__(self, name, as_count(getattr(self, name), name, least))
         if self.rounds > MOST_ROUNDS:
             raise InputError(f"rounds: expected at most {MOST_ROUNDS:,}, got {self.rounds:,}")
@@ -74,7 +83,7 @@ class Study:
             raise InputError(f"experts: expected an ExpertsSpec, got {self.experts!r}")
         settings, instead = self._pairs(), _as_pairs(self.instead, "instead")
         for dataset, cost in (*settings, *instead):
-            one_of(dataset, problems.names(), "set")
+            problems.check(dataset)
             if (dataset in problems.INSTANCES) != (self.experts.kind == "instance"):
                 raise InputError(f"experts: {dataset} needs experts of kind {_kind_for(dataset)}")
             if not is_number(cost) or not 0.0 <= cost <= 1.0:
@@ -85,6 +94,8 @@ class Study:
         labels = [learner.label for learner in self.learners]
         if not labels or len(set(labels)) < len(labels):
             raise InputError(f"learners: expected at least one and no label twice, got {', '.join(labels) or 'none'}")
+        if self.reference and self.reference not in labels:
+            raise InputError(f"reference: expected one of {'; '.join(labels)}, got {self.reference!r}")
         settings = tuple(dict.fromkeys((dataset, float(cost)) for dataset, cost in settings))
         object.__setattr__(self, "learners", tuple(self.learners))
         object.__setattr__(self, "settings", settings)
@@ -93,7 +104,7 @@ class Study:
         object.__setattr__(self, "costs", tuple(dict.fromkeys(cost for _, cost in settings)))
 
     def _pairs(self) -> tuple[SetAndCost, ...]:
-        for name in ("sets", "costs", "settings", "instead", "learners"):
+        for name in ("sets", "costs", "settings", "instead", "learners", "apart"):
             if not isinstance(getattr(self, name), (tuple, list)):
                 raise InputError(f"{name}: expected a list, got {getattr(self, name)!r}")
         if self.settings:
@@ -103,14 +114,14 @@ class Study:
         return tuple((dataset, cost) for dataset in self.sets for cost in self.costs)
 
     def quick(self) -> "Study":
-        """The same on one expert set and two draws, in 2,000 rounds at most: to see that it works."""
+        """The same on one expert set and two draws, in few rounds: to see that it works."""
         return replace(
-            self, rounds=min(self.rounds, QUICK_ROUNDS), draws=min(self.draws, QUICK_DRAWS), expert_sets=1
+            self, rounds=min(self.rounds, self.quick_rounds), draws=min(self.draws, QUICK_DRAWS), expert_sets=1
         )  # fmt: skip
 
     def here(self, data: Any) -> "Study":
         """The study itself; if none of its sets is here and it says so, the same on others."""
-        files = {dataset for dataset, _ in self.settings if dataset in datasets.names}
+        files = {source(dataset) for dataset, _ in self.settings if dataset not in problems.INSTANCES}
         if not self.instead or not files or any(datasets.info(name, data=data).found is not None for name in files):
             return self
         return replace(self, sets=(), costs=(), settings=self.instead)

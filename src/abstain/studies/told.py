@@ -8,12 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..engine.blocks import blocks
 from ..experts import Advice, ExpertSet
+from ..kernels import passes
 from ..losses import Loss
-from ..typing import Bools, Floats
+from ..typing import Bools, Floats, Ints
 
 
 class Told(ExpertSet):
-    """The experts of another set on a table: inputs are row numbers, predictions are the losses (T, P) of the rows."""
+    """The experts of another set on a table: inputs are row numbers, predictions stand for the losses (T, P) of the
+    rows.
+    """
 
     kind = "told"
     portable = False
@@ -39,7 +42,7 @@ class Told(ExpertSet):
 
 
 class GivenLoss(Loss):
-    """The loss of predictions that are losses already."""
+    """The loss of predictions that are losses already: those of the labels that come."""
 
     name = "known"
 
@@ -53,10 +56,27 @@ class GivenLoss(Loss):
         return predictions
 
     def __call__(self, predictions: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
-        return predictions
+        return self.values(predictions, y)
 
     def spec(self) -> None:
         return None
+
+
+class EitherLoss(GivenLoss):
+    """The loss of predictions that say what either label costs: ``l(-1) + 2 l(+1)``, for losses of 0 and 1."""
+
+    name = "known for either label"
+
+    def __init__(self) -> None:
+        super().__init__(binary=True)
+
+    def values(self, predictions: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+        values = np.empty(predictions.shape, np.uint8)
+        passes.of_label(np.ascontiguousarray(predictions), y, values)
+        return values
+
+    def outcomes(self, predictions: NDArray[Any]) -> NDArray[Any]:
+        return np.stack([predictions & 1, predictions >> 1], axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,24 +89,28 @@ class Table:
     loss: Loss
     n_bytes: int
     """What is held in memory."""
+    regime: Ints
+    """The regime of each round: those of one come in the same way."""
 
 
-def tell(experts: ExpertSet, X: Floats, y: NDArray[Any], loss: Loss, most_bytes: int) -> Table:
+def tell(experts: ExpertSet, X: Floats, y: NDArray[Any], loss: Loss, regime: Ints, most_bytes: int) -> Table:
     """The table with the advice worked out, if that takes no more than so many bytes, or else as it is.
 
-    Learners see the same either way, to the last bit.
+    Learners see the same either way, to the last bit, but for the features. Where either label has a loss of its own, a
+    learner may ask for both; a byte holds them if they are 0 or 1, and tables with others are left as they are.
     """
     width = experts.n_predictors * (1 if loss.binary else 8) + experts.n_rules
     labels = loss.labels(y)
-    if len(X) * width > most_bytes:
-        return Table(experts, X, labels, loss, X.nbytes)
+    either = len(X) > 0 and loss.outcomes(experts.advise_block(X[:1]).predictions) is not None
+    if len(X) * width > most_bytes or (either and not loss.binary):
+        return Table(experts, X, labels, loss, X.nbytes, regime)
     losses = np.empty((len(X), experts.n_predictors), np.uint8 if loss.binary else np.float64)
     abstains = np.empty((len(X), experts.n_rules), np.bool_)
     for rows in blocks(len(X), experts):
         advice = experts.advise_block(X[rows])
-        losses[rows] = loss(advice.predictions, labels[rows])
+        both = loss.outcomes(advice.predictions)
+        losses[rows] = loss(advice.predictions, labels[rows]) if both is None else both[..., 0] | both[..., 1] << 1
         abstains[rows] = advice.abstains
     numbers = np.arange(len(X), dtype=np.float64)[:, np.newaxis]
-    return Table(
-        Told(experts, losses, abstains), numbers, labels, GivenLoss(loss.binary), losses.nbytes + abstains.nbytes
-    )
+    given = EitherLoss() if either else GivenLoss(loss.binary)
+    return Table(Told(experts, losses, abstains), numbers, labels, given, losses.nbytes + abstains.nbytes, regime)

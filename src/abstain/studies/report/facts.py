@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..claims import Reading
 from ..rows import Rows
+from ..tables import Table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,6 +40,8 @@ class Facts:
     """How long the whole run took."""
     summary: "pl.DataFrame | None" = None
     """The results' summary (`results.summary`), for the table of final numbers."""
+    tables: Sequence[Table] = ()
+    """The tables of final numbers, of which the overviews are shown."""
     readings: Sequence[Reading] = ()
     missing: Sequence[str] = ()
     """What could not be run or drawn, a sentence each."""

@@ -13,6 +13,7 @@ from . import claims, numbers
 from .facts import Facts
 from .figures import Picture, figure
 from .markup import prose, table, text, verdict
+from .overviews import overviews
 
 
 def write(
@@ -28,13 +29,18 @@ def write(
 
 def page(verdicts: Sequence[Verdict], figures: Sequence[Picture], studies: Sequence[AnyStudy], facts: Facts) -> str:
     """The page as text: the claims, the figures, the numbers, how they were made."""
-    sections = [("claims", "Claims", f'<p class="tally">{claims.tally(verdicts)}</p>\n{claims.claims(verdicts)}')]
+    sections = []
+    if verdicts:
+        judged = f'<p class="tally">{claims.tally(verdicts)}</p>\n{claims.claims(verdicts)}'
+        sections.append(("claims", "Claims", judged))
     if figures:
         drawn = sorted(figures, key=lambda picture: picture.number)
         sections.append(("figures", "Figures", "\n".join(figure(picture) for picture in drawn)))
     if facts.summary is not None and len(facts.summary):
         titles = {study.name: study.title for study in studies}
         sections.append(("numbers", "Final numbers", _NUMBERS + numbers.finals(facts.summary, titles)))
+    if facts.tables:
+        sections.append(("tables", "Overview", overviews(facts.tables)))
     if facts.readings:
         sections.append(("readings", "Other readings", _READINGS + claims.readings(facts.readings)))
     if studies:

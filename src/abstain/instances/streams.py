@@ -1,0 +1,111 @@
+"""Streams whose best expert changes (section 3)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import losses
+from ..experts import ExpertSet, from_columns
+from ..tables import MOST, as_count, as_seed, as_share
+from ..typing import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """A sequence of regimes, for learners on these experts with this cost and loss. Within a regime rounds are
+    independent draws; which of them a round belongs to does not depend on chance.
+    """
+
+    experts: ExpertSet
+    cost: float
+    loss: losses.Loss
+    errs: Floats
+    """The probability that each predictor errs, in each regime (R, P)."""
+    abstains: Floats
+    """The probability that each rule abstains, in each regime (R, A); where one does, those with a larger one do."""
+    _regime: Callable[[Ints, int], Ints]
+
+    def regime(self, n: int) -> Ints:
+        """The regime of each of n rounds (n,)."""
+        n = as_count(n, "n", least=0, most=MOST)
+        return self._regime(np.arange(n), n)
+
+    def draw(self, n: int, seed: int | np.random.SeedSequence | None = None) -> tuple[Floats, Floats]:
+        """Rounds: X (n, d) for the experts, y (n,)."""
+        n, rng = as_count(n, "n", least=0, most=MOST), np.random.default_rng(as_seed(seed))
+        y, regime = rng.choice([-1.0, 1.0], n), self.regime(n)
+        errs = rng.random((n, self.errs.shape[1])) < self.errs[regime]
+        scores = np.where(errs, -y[:, np.newaxis], y[:, np.newaxis])
+        return np.hstack([scores, np.where(rng.random((n, 1)) < self.abstains[regime], -1.0, 1.0)]), y
+
+
+_ERRS, _ABSTAINS = np.linspace(0.05, 0.5, 10), np.linspace(0.0, 0.8, 5)
+
+
+def _stream(cost: float, errs: Floats, abstains: Floats, regime: Callable[[Ints, int], Ints]) -> Stream:
+    return Stream(from_columns(10, 5), as_share(cost, "cost"), losses.ZeroOne(), errs, abstains, regime)
+
+
+def _reversing(cost: float, regime: Callable[[Ints, int], Ints]) -> Stream:
+    """In regime 1 the best predictor is the worst, and so are the rules."""
+    return _stream(cost, np.stack([_ERRS, _ERRS[::-1]]), np.stack([_ABSTAINS, _ABSTAINS[::-1]]), regime)
+
+
+def switching(cost: float = 0.2) -> Stream:
+    """Ten predictors times five rules; half way the best predictor becomes the worst, and so do the rules.
+
+    The predictors err with probabilities from 0.05 to 0.5, the rules abstain with probabilities from 0 to 0.8.
+
+    >>> X, y = switching().draw(1000, seed=0)
+    >>> [(X[half, 0] != y[half]).mean() < 0.2 for half in (slice(500), slice(500, None))]
+    [np.True_, np.False_]
+    """
+    return _reversing(cost, lambda t, n: (t / n >= 0.5).astype(np.int64))
+
+
+def alternating(length: int = 500, cost: float = 0.2) -> Stream:
+    """As `switching`, but to and fro, every ``length`` rounds.
+
+    >>> alternating(length=2).regime(7)
+    array([0, 0, 1, 1, 0, 0, 1])
+    """
+    length = as_count(length, "length")
+    return _reversing(cost, lambda t, n: t // length % 2)
+
+
+def rotating(cost: float = 0.2) -> Stream:
+    """As `switching`, but every twentieth of the game each predictor and rule takes the place of the next one.
+
+    >>> rotating().experts.n_experts
+    50
+    """
+    phase = np.arange(10)[:, np.newaxis]
+    errs, abstains = _ERRS[(np.arange(10) + phase) % 10], _ABSTAINS[(np.arange(5) + phase) % 5]
+    return _stream(cost, errs, abstains, lambda t, n: (20.0 * (t / n)).astype(np.int64) % 10)
+
+
+def _inverting(cost: float, regime: Callable[[Ints, int], Ints]) -> Stream:
+    """In regime 1 labels are inverted: who erred is right. The last rule always abstains."""
+    return _stream(cost, np.stack([_ERRS, 1.0 - _ERRS]), np.tile(np.linspace(0.0, 1.0, 5), (2, 1)), regime)
+
+
+def flipping(cost: float = 0.2) -> Stream:
+    """Ten predictors times five rules, the last of which always abstains; in the second and fourth fifth of the game
+    all labels are inverted, so that every predictor errs in at least half of the rounds.
+
+    >>> flipping().regime(10)
+    array([0, 0, 1, 1, 0, 0, 1, 1, 0, 0])
+    """
+    return _inverting(cost, lambda t, n: (5.0 * (t / n)).astype(np.int64) % 2)
+
+
+def trap(length: int = 300, cost: float = 0.2) -> Stream:
+    """As `flipping`, but labels are inverted in the first ``length`` rounds only: a learner that has learnt to abstain
+    by then, and looks no more, never finds out that predicting is best for ever.
+
+    >>> trap(length=2).regime(5)
+    array([1, 1, 0, 0, 0])
+    """
+    length = as_count(length, "length")
+    return _inverting(cost, lambda t, n: (t < length).astype(np.int64))

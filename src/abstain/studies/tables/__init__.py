@@ -1,0 +1,8 @@
+"""Tables of final numbers, of any study. What a table says is computed by pure functions and shown by others."""
+
+from .finals import LIMIT, finals
+from .overview import overview, slopes
+from .table import Table, tables, write
+from .terminal import terminal
+
+__all__ = ["LIMIT", "Table", "finals", "overview", "slopes", "tables", "terminal", "write"]
