@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ..experts import ExpertSet
 
-BLOCK_BYTES = 1 << 19
+BLOCK_BYTES = 1 << 20
 """Predictions and abstentions held at once: a block of rounds should stay in the processor's cache ..."""
 BLOCK_ROWS = 256
 """... but have no fewer rounds than this, to be worth its overhead."""

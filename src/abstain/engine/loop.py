@@ -88,7 +88,7 @@ class Rounds(NamedTuple):
     abstains: Bools
     losses: Array
     cost: Floats
-    comes: Bools  # (n, 2) whether the label comes if the round predicts, and if it abstains
+    comes: Bools  # (n, 2) whether the label comes if the round predicts, and if it abstains; empty: as expected
 
 
 class Played(NamedTuple):
@@ -217,11 +217,13 @@ def play(
         out.expert[i] = expert
         out.abstained[i] = abstained
         out.loss[i] = cost if abstained else losses[pairs.predictor[expert]]
-        seen = rounds.comes[i, np.uint64(abstained)]
+        expected = expects.abstained if abstained else expects.predicted
+        seen = expected
+        if rounds.comes.size > 0:
+            seen = rounds.comes[i, np.uint64(abstained)]
         if late is None:
             update_inside(expert, abstains, losses, seen, cost, carry, s)
         else:
-            expected = expects.abstained if abstained else expects.predicted
             if not expected:
                 update(expert, abstains, losses, expected, cost, carry, s)
             k = (t + i) % late.expert.size

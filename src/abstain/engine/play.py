@@ -23,6 +23,7 @@ def play_blocks(
     experts = learner.experts
     late = learner._new_late(delay) if delay > 0 else None
     first_round, done = learner.round + 1, 0
+    sure, as_expected = learner.chances.sure, np.zeros((0, 2), np.bool_)
     scores = np.empty((next(blocks(len(X), experts)).stop, experts.n_predictors))
     with held_back() as deliver_signals:
         try:
@@ -37,7 +38,7 @@ def play_blocks(
                     writeable(learner._of_used(advice.abstains)),
                     writeable(losses),
                     writeable(costs[rows]),
-                    learner.comes(learner.round + 1, rows.stop - rows.start),
+                    as_expected if sure else learner.comes(learner.round + 1, rows.stop - rows.start),
                 )
                 learner._play_block(
                     rounds,

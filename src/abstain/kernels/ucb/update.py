@@ -99,8 +99,12 @@ def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, m
     if seen:
         _close(expert, s)
         row = s.search.row
-        for p in range(np.uint64(losses.size)):
-            row[p] = losses[p]
+        if mask.size == 0:  # the chosen expert's predictor is all that is asked for
+            own = s.layout.predictor[s.layout.start[chosen]]
+            row[own] = losses[own]
+        else:
+            for p in range(np.uint64(losses.size)):
+                row[p] = losses[p]
     if mask.size == 0:
         total = s.estimates.losses[chosen] + s.variant.price * s.estimates.paid[chosen]
         _learn_team(chosen, abstains, seen, step, s)
