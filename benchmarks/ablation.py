@@ -37,7 +37,7 @@ def no_cells(experts: ab.experts.ExpertSet, **options: Any) -> ab.Learner:
     shared = {}
     for name in ("support", "residual", "unseen"):
         array = getattr(guesses, name)
-        shared[name] = np.lib.stride_tricks.as_strided(array, array.shape, (array.strides[0], 0))
+        shared[name] = np.lib.stride_tricks.as_strided(array, array.shape, (0, array.strides[1]))
     learner.state = learner.state._replace(guesses=guesses._replace(**shared))
     return learner
 

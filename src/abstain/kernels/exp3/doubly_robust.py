@@ -95,20 +95,20 @@ def revise(abstains: Bools, losses: Any, seen: bool, carry: Floats, s: RobustSta
 def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: RobustState) -> None:
     """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
     m = s.memories
-    if m.guard > 0.0:
-        for j in range(2):
+    guarded, last = m.guard > 0.0, m.mix.size - 1
+    for j in range(m.mix.size):
+        if guarded:  # scored by plain estimates, of which the guard learns
             estimate_plainly(j, losses, seen, cost, carry, s)
             m.means[j] = mean_estimate(abstains, one_of(m, j))
-            if j == 0:
-                estimate(j, losses, seen, cost, carry, s)
-            learn(abstains, True, 0.0, 1.0, 0.0, 0.0, 0, 1.0, one_of(m, j))
-        weigh_guard(m)
-    else:
-        for j in range(m.mix.size):
+        if not guarded or j < last:
             estimate(j, losses, seen, cost, carry, s)
-            m.means[j] = learn(abstains, True, 0.0, 1.0, 0.0, 0.0, m.memory.every[j], m.memory.keep[j], one_of(m, j))
-        if m.mix.size > 1:
-            weigh(m)
+        mean = learn(abstains, True, 0.0, 1.0, 0.0, 0.0, m.memory.every[j], m.memory.keep[j], one_of(m, j))
+        if not guarded:
+            m.means[j] = mean
+    if guarded:
+        weigh_guard(m)
+    elif last > 0:
+        weigh(m)
     revise(abstains, losses, seen, carry, s)
 
 

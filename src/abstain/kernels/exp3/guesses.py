@@ -38,9 +38,9 @@ class Guesses(NamedTuple):
     first: Ints  # (P + 1,) where the rules of each predictor begin ...
     rules: Ints  # (K,) ... in this list
     alike: bool  # all predictors have the same rules
-    support: Floats  # (P, cells) n: labels seen, weighted
-    residual: Floats  # (P, cells) e: what was lost beyond the model's guess, weighted
-    unseen: Floats  # (P, cells) visits since the last label
+    support: Floats  # (cells, P) n: labels seen, weighted
+    residual: Floats  # (cells, P) e: what was lost beyond the model's guess, weighted
+    unseen: Floats  # (cells, P) visits since the last label
     belief: Floats  # (P + 1,) v: the model of the label
     slopes: Floats  # (P + 1,) sums of the squares of its gradients
     lost: Floats  # (P, 2) labels and losses of a predictor, weighted: the guess where labels have no model
@@ -54,7 +54,7 @@ def guesses(predictor_of: Ints, rule_of: Ints, n_predictors: int, constants: Con
     counts = np.bincount(predictor_of, minlength=n_predictors)
     rules, n_cells = rule_of[order], max(1, 2 * int(counts.max()))
     alike = bool((counts == counts[0]).all()) and bool((rules.reshape(n_predictors, -1) == rules[: counts[0]]).all())
-    cells = (n_predictors, n_cells)
+    cells = (n_cells, n_predictors)
     return Guesses(
         constants=constants,
         first=np.concatenate([[0], np.cumsum(counts)]),
@@ -103,8 +103,8 @@ def believe(low: Floats, high: Floats, g: Guesses) -> float:
 
 
 @inline
-def _prior_guess(p: Any, rho: float, low: Floats, high: Floats, g: Guesses) -> float:
-    """What the model of the label says of a predictor; without one, what it lost so far."""
+def _model(p: Any, rho: float, low: Floats, high: Floats, g: Guesses) -> float:
+    """What the model of the label says a predictor loses; without one, what it lost so far."""
     if low.size > 0:
         return float(rho * high[p] + (1.0 - rho) * low[p])
     return float(g.lost[p, 1] / g.lost[p, 0]) if g.lost[p, 0] > 0.0 else 0.0
@@ -121,10 +121,9 @@ def guess(rho: float, learnt: float, low: Floats, high: Floats, out: Floats, g: 
     patience = g.constants.fading * math.sqrt(learnt + 1.0)
     for p in range(np.uint64(g.cell.size)):
         j = np.uint64(g.cell[p])
-        fade = _fade(g.unseen[p, j], patience)
-        model = _prior_guess(p, rho, low, high, g)
-        support = fade * g.support[p, j]
-        value = (support * model + fade * g.residual[p, j]) / (support + g.constants.prior)
+        fade = _fade(g.unseen[j, p], patience)
+        support = fade * g.support[j, p]
+        value = (support * _model(p, rho, low, high, g) + fade * g.residual[j, p]) / (support + g.constants.prior)
         out[p] = min(1.0, max(0.0, value))
 
 
@@ -132,7 +131,7 @@ def guess(rho: float, learnt: float, low: Floats, high: Floats, out: Floats, g: 
 def miss(g: Guesses) -> None:
     """No label came."""
     for p in range(np.uint64(g.cell.size)):
-        g.unseen[p, np.uint64(g.cell[p])] += 1.0
+        g.unseen[np.uint64(g.cell[p]), p] += 1.0
 
 
 @inline
@@ -142,31 +141,33 @@ def learn_guesses(rho: float, learnt: float, seen: float, losses: Array, low: Fl
     weight = min(1.0 / seen, g.constants.most)
     for p in range(np.uint64(g.cell.size)):
         j = np.uint64(g.cell[p])
-        fade = _fade(g.unseen[p, j], patience)
-        beyond = losses[p] - _prior_guess(p, rho, low, high, g)
-        g.support[p, j] = fade * g.support[p, j] + weight
-        g.residual[p, j] = fade * g.residual[p, j] + weight * beyond
-        g.unseen[p, j] = 0.0
-        g.lost[p, 0] += weight
-        g.lost[p, 1] += weight * losses[p]
+        fade = _fade(g.unseen[j, p], patience)
+        beyond = losses[p] - _model(p, rho, low, high, g)
+        g.support[j, p] = fade * g.support[j, p] + weight
+        g.residual[j, p] = fade * g.residual[j, p] + weight * beyond
+        g.unseen[j, p] = 0.0
+    if low.size == 0:
+        for p in range(np.uint64(g.cell.size)):
+            g.lost[p, 0] += weight
+            g.lost[p, 1] += weight * losses[p]
 
 
 @inline
 def learn_label(rho: float, losses: Array, low: Floats, high: Floats, g: Guesses) -> None:
     """A step of Adagrad on the log-loss of the model; the label is told by what a predictor lost."""
     n = np.uint64(g.lean.size)
-    telling = np.uint64(0)
-    for p in range(n):
-        if abs(high[p] - low[p]) > abs(high[telling] - low[telling]):
-            telling = np.uint64(p)
-    if high[telling] == low[telling]:
+    telling = np.uint64(0)  # the first predictor that loses more by one label than by the other
+    while telling < n and high[telling] == low[telling]:
+        telling += np.uint64(1)
+    if telling == n:
         return
     positive = abs(losses[telling] - high[telling]) < abs(losses[telling] - low[telling])
     slope = rho - 1.0 if positive else rho
     for p in range(n):
         along = slope * g.lean[p]
         g.slopes[p] += along * along
-        g.belief[p] -= g.constants.step * along / math.sqrt(g.slopes[p])
+    for p in range(n):
+        g.belief[p] -= g.constants.step * (slope * g.lean[p]) / math.sqrt(g.slopes[p])
     g.slopes[n] += slope * slope
     g.belief[n] -= g.constants.step * slope / math.sqrt(g.slopes[n])
 
@@ -175,10 +176,11 @@ def learn_label(rho: float, losses: Array, low: Floats, high: Floats, g: Guesses
 def forget_some(learnt: float, g: Guesses) -> None:
     """Let guesses fade like a memory."""
     if g.constants.every > 0 and learnt % g.constants.every == 0.0:
+        for j in range(g.support.shape[0]):
+            for p in range(g.cell.size):
+                g.support[j, p] *= g.constants.keep
+                g.residual[j, p] *= g.constants.keep
         for p in range(g.cell.size):
-            for j in range(g.support.shape[1]):
-                g.support[p, j] *= g.constants.keep
-                g.residual[p, j] *= g.constants.keep
             g.lost[p, 0] *= g.constants.keep
             g.lost[p, 1] *= g.constants.keep
         for p in range(g.slopes.size):

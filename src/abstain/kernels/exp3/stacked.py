@@ -12,7 +12,7 @@ from ..jit import inline, kernel
 from .doubly_robust import RobustState, estimate, prepare, revise
 from .drawing import draw, weigh_sides
 from .rate import LEAST_PROBABILITY
-from .state import ETA, one_of
+from .state import ETA, Memories, one_of
 from .weights import learn
 
 
@@ -32,29 +32,40 @@ def _share(s: StackedState) -> float:
 
 
 @inline
-def _follow(rho: float, cost: float, low: Floats, high: Floats, abstains: Bools, s: RobustState) -> int:
-    """The first slot of those who do what the stacker wants: predict the likelier label, or abstain.
+def _first_silent(abstains: Bools, m: Memories) -> int:
+    """The first slot of those who abstain; -1 if nobody does."""
+    for team in range(m.layout.rule.size):
+        if abstains[m.layout.rule[team]]:
+            return int(m.layout.start[team])
+    return -1
 
-    Where nobody does, of those who predict the one that loses least by the model; where nobody predicts, the first.
-    """
-    m, best, least = s.memories, -1, np.inf
-    wants = min(rho, 1.0 - rho) < cost
-    for group in range(m.start.size - 1):
-        for slot in range(m.start[group], m.start[group + 1]):
-            silent = abstains[slot if m.layout.alone else m.layout.rule[group]]
-            if silent and not wants:
-                return int(slot)
-            if not silent:
+
+@inline
+def _best_predicting(rho: float, low: Floats, high: Floats, abstains: Bools, m: Memories) -> tuple[int, float]:
+    """The first slot of those who predict with the least expected loss, and that loss; -1 if nobody predicts."""
+    best, least = -1, np.inf
+    for team in range(m.layout.rule.size):
+        if not abstains[m.layout.rule[team]]:
+            for slot in range(m.layout.start[team], m.layout.start[team + 1]):
                 p = m.layout.predictor[slot]
                 expected = rho * high[p] + (1.0 - rho) * low[p]
                 if expected < least:
                     best, least = slot, expected
-    if best < 0 or (wants and least >= cost):
-        for group in range(m.start.size - 1):
-            for slot in range(m.start[group], m.start[group + 1]):
-                if abstains[slot if m.layout.alone else m.layout.rule[group]]:
-                    return int(slot)
-    return int(best)
+            if m.layout.product:  # all predictors were looked at
+                break
+    return best, least
+
+
+@inline
+def _follow(rho: float, cost: float, low: Floats, high: Floats, abstains: Bools, m: Memories) -> int:
+    """The slot that does what the stacker wants: predict with the least expected loss if that is below the cost, else
+    abstain; where nobody does, the other.
+    """
+    best, least = _best_predicting(rho, low, high, abstains, m)
+    if best >= 0 and least < cost:
+        return best
+    silent = _first_silent(abstains, m)
+    return silent if silent >= 0 else best
 
 
 @kernel
@@ -66,9 +77,8 @@ def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: Stack
     m, n = s.robust.memories, s.robust.guesses.cell.size
     low, high = x[:n], x[n : 2 * n]
     rho = prepare(x, abstains, carry, s.robust)
-    slot = _follow(rho, x[2 * n], low, high, abstains, s.robust)
-    p = m.layout.predictor[slot]
-    silent = abstains[slot if m.layout.alone else m.layout.rule[m.layout.team[m.layout.expert[slot]]]]
+    slot = _follow(rho, x[2 * n], low, high, abstains, m)
+    p, silent = m.layout.predictor[slot], abstains[m.layout.rule[m.layout.team[m.layout.expert[slot]]]]
     mass = weigh_sides(abstains, m)
     share = _share(s)
     expert, predicts = m.layout.expert[slot], (1.0 - share) * mass + (0.0 if silent else share)
