@@ -4,7 +4,22 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
-from . import balls, before, floor, online, own, peers, player, reproduce, rings, scaling, startup, thresholds, weights
+from . import (
+    balls,
+    before,
+    floor,
+    online,
+    own,
+    peers,
+    player,
+    reproduce,
+    rings,
+    robust,
+    scaling,
+    startup,
+    thresholds,
+    weights,
+)
 from .table import console
 
 SECTIONS: dict[str, Callable[[], None]] = {
@@ -16,6 +31,7 @@ SECTIONS: dict[str, Callable[[], None]] = {
     "online": online.run,
     "startup": startup.run,
     "weights": weights.run,
+    "robust": robust.run,
     "own": own.run,
     "balls": balls.run,
     "reproduce": reproduce.run,

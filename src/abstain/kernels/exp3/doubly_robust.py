@@ -51,26 +51,29 @@ def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: Robus
 @inline
 def estimate(j: int, losses: Array, seen: bool, cost: float, carry: Floats, s: RobustState) -> None:
     """``m - c + 1[seen] (l - m) / D`` of every predictor for memory j, with ``D = max(o, clip eta)``."""
-    m, n = s.memories, np.uint64(s.guesses.cell.size)
-    eta, out, shrink, first = m.numbers[j, ETA], m.estimate, m.shrink, np.uint64(GUESS)
-    certainty = 0.0
+    m, first, certainty = s.memories, np.uint64(GUESS), 0.0
     if seen:
-        certainty = 1.0 / max(carry[0], s.guesses.constants.clip * eta, LEAST_PROBABILITY)
-    for p in range(n):
-        out[p] = (carry[first + p] - cost) + certainty * (losses[p] - carry[first + p])
-    for p in range(n):
-        shrink[p] = math.exp(-eta * out[p])
+        certainty = 1.0 / max(carry[0], s.guesses.constants.clip * m.numbers[j, ETA], LEAST_PROBABILITY)
+    for p in range(np.uint64(s.guesses.cell.size)):
+        m.estimate[p] = (carry[first + p] - cost) + certainty * (losses[p] - carry[first + p])
 
 
 @inline
-def estimate_plainly(j: int, losses: Array, seen: bool, cost: float, carry: Floats, s: RobustState) -> None:
+def estimate_plainly(losses: Array, seen: bool, cost: float, carry: Floats, s: RobustState) -> None:
     """``-c + 1[seen] l / o`` of every predictor: no guess, no clip."""
+    certainty = 1.0 / max(carry[0], LEAST_PROBABILITY) if seen else 0.0
+    for p in range(np.uint64(s.guesses.cell.size)):
+        s.memories.estimate[p] = certainty * losses[p] - cost
+
+
+@inline
+def learn_estimates(j: int, abstains: Bools, aside: float, square: float, s: RobustState) -> float:
+    """Let memory j learn the estimates of a round, relative to the cost of abstaining; their mean before."""
     m = s.memories
-    certainty, eta = 1.0 / max(carry[0], LEAST_PROBABILITY) if seen else 0.0, m.numbers[j, ETA]
-    for p in range(np.uint64(s.guesses.cell.size)):
-        m.estimate[p] = certainty * losses[p] - cost
-    for p in range(np.uint64(s.guesses.cell.size)):
+    eta = m.numbers[j, ETA]
+    for p in range(np.uint64(m.shrink.size)):
         m.shrink[p] = math.exp(-eta * m.estimate[p])
+    return learn(abstains, True, 0.0, 1.0, aside, square, m.memory.every[j], m.memory.keep[j], one_of(m, j))
 
 
 @inline
@@ -98,11 +101,11 @@ def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, c
     guarded, last = m.guard > 0.0, m.mix.size - 1
     for j in range(m.mix.size):
         if guarded:  # scored by plain estimates, of which the guard learns
-            estimate_plainly(j, losses, seen, cost, carry, s)
+            estimate_plainly(losses, seen, cost, carry, s)
             m.means[j] = mean_estimate(abstains, one_of(m, j))
         if not guarded or j < last:
             estimate(j, losses, seen, cost, carry, s)
-        mean = learn(abstains, True, 0.0, 1.0, 0.0, 0.0, m.memory.every[j], m.memory.keep[j], one_of(m, j))
+        mean = learn_estimates(j, abstains, 0.0, 0.0, s)
         if not guarded:
             m.means[j] = mean
     if guarded:

@@ -47,6 +47,26 @@ def _weighted(x: Floats, first: Any, last: Any, y: Floats) -> float:
 
 
 @inline
+def _moments(x: Floats, first: Any, last: Any, y: Floats) -> tuple[float, float]:
+    """`_weighted` and `_weighted_squares` in one go."""
+    a = b = c = d = 0.0
+    e = f = g = h = 0.0
+    i, n = np.uint64(0), last - first
+    while i + np.uint64(4) <= n:
+        k, o, q, r = y[i], y[i + np.uint64(1)], y[i + np.uint64(2)], y[i + np.uint64(3)]
+        u, v = x[first + i] * k, x[first + i + np.uint64(1)] * o
+        w, z = x[first + i + np.uint64(2)] * q, x[first + i + np.uint64(3)] * r
+        a, b, c, d = a + u, b + v, c + w, d + z
+        e, f, g, h = e + u * k, f + v * o, g + w * q, h + z * r
+        i += np.uint64(4)
+    while i < n:
+        u = x[first + i] * y[i]
+        a, e = a + u, e + u * y[i]
+        i += np.uint64(1)
+    return (a + b) + (c + d), (e + f) + (g + h)
+
+
+@inline
 def _shrink_team(team: int, s: WeightState) -> tuple[float, float]:
     """Learn the estimates of a predicting team; the sums of weight Lhat, if asked for, and of weight Lhat^2 before."""
     losses, weight, predictor = s.losses, s.weight, s.layout.predictor
@@ -56,10 +76,10 @@ def _shrink_team(team: int, s: WeightState) -> tuple[float, float]:
     if s.layout.product:
         for i in range(last - first):
             losses[first + i] += estimate[i]
-        if s.rate.kind == ADAPTIVE:
-            squares = _weighted_squares(weight, first, last, estimate)
         if s.scored:
-            mean = _weighted(weight, first, last, estimate)
+            mean, squares = _moments(weight, first, last, estimate)
+        elif s.rate.kind == ADAPTIVE:
+            squares = _weighted_squares(weight, first, last, estimate)
         for i in range(last - first):
             less = weight[first + i] * shrink[i]
             weight[first + i] = less if less > TINY else 0.0

@@ -9,11 +9,10 @@ import numpy as np
 
 from ...typing import Bools, Floats
 from ..jit import inline, kernel
-from .doubly_robust import RobustState, estimate, prepare, revise
+from .doubly_robust import RobustState, estimate, learn_estimates, prepare, revise
 from .drawing import draw, weigh_sides
 from .rate import LEAST_PROBABILITY
-from .state import ETA, Memories, one_of
-from .weights import learn
+from .state import ETA, Memories
 
 
 class StackedState(NamedTuple):
@@ -104,7 +103,7 @@ def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, c
             certainty = 1.0 / max(carry[0], s.robust.guesses.constants.clip * eta, LEAST_PROBABILITY)
             own += certainty * (losses[p] - carry[carry.size - 1])
     s.stack[0] += own
-    learn(abstains, True, 0.0, 1.0, share, own * own, m.memory.every[0], m.memory.keep[0], one_of(m, 0))
+    learn_estimates(0, abstains, share, own * own, s.robust)
     revise(abstains, losses, seen, carry, s.robust)
 
 
