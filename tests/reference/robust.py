@@ -63,6 +63,10 @@ class Player:
         self.game, self.chances, self.floor = game, chances, floor
         self.memories = Memories(game.shape[1], holds, factor)
 
+    def weights(self):
+        """The probabilities of the experts."""
+        return self.memories.mixture()
+
     def seen(self, t):
         """The probability of predicting, and of seeing the label, before the floor."""
         Q = self.memories.mixture()[~self.game.abstains[t - 1]].sum()
@@ -91,6 +95,10 @@ class Player:
 
     def before(self, t):
         """What is fixed before the draw and needed when the label comes."""
+
+    def follows_another(self, fixed, decision):
+        """Whether the learner chose between things that are equal but for rounding, and chose another one."""
+        return False
 
     def learn(self, t, o, fixed, seen):
         """EXP3-ABS: round t, whose label was seen with probability o."""
@@ -194,5 +202,6 @@ class Robust(Player):
         else:
             self.u[cell] += 1
         if self.c.every and learnt % self.c.every == 0:
-            for kept in (self.n, self.e, self.lost, self.squares):
+            for kept in (self.n, self.e, self.lost):
                 kept *= self.c.keep
+            self.squares = np.maximum(1e-8, self.c.keep * self.squares)

@@ -151,7 +151,8 @@ def draw(t: int, u: float, abstains: Bools, carry: Floats, s: Memories) -> tuple
                 rest = (u - missing - (1.0 - other)) / (other - missing)
                 slot = _draw_from_side(rest, not side, other, abstains, s)
             slot = slot if slot >= 0 else heaviest  # nobody, by rounding
-            return s.layout.expert[slot], predicts - missing if side else predicts + missing
+            predicts += -missing if side else missing
+            return s.layout.expert[slot], min(1.0, max(0.0, predicts))  # not below 0 by rounding
     carry[0] = seen
     j, target = _memory_at(u, s)
     return s.layout.expert[_draw(target * s.masses[j, 0], one_of(s, j))], predicts

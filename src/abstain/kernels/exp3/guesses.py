@@ -17,6 +17,8 @@ from ..jit import inline
 
 BELIEF = 6.0
 """The largest log-odds the model of the label comes to."""
+LEAST_SLOPE = 1e-8
+"""What sums of squares begin with, and never fade below: the model divides by their roots."""
 
 
 class Constants(NamedTuple):
@@ -64,7 +66,7 @@ def guesses(predictor_of: Ints, rule_of: Ints, n_predictors: int, constants: Con
         residual=np.zeros(cells),
         unseen=np.zeros(cells),
         belief=np.zeros(n_predictors + 1),
-        slopes=np.full(n_predictors + 1, 1e-8),
+        slopes=np.full(n_predictors + 1, LEAST_SLOPE),
         lost=np.zeros((n_predictors, 2)),
         cell=np.zeros(n_predictors, np.int64),
         lean=np.zeros(n_predictors),
@@ -184,4 +186,4 @@ def forget_some(learnt: float, g: Guesses) -> None:
             g.lost[p, 0] *= g.constants.keep
             g.lost[p, 1] *= g.constants.keep
         for p in range(g.slopes.size):
-            g.slopes[p] *= g.constants.keep
+            g.slopes[p] = max(LEAST_SLOPE, g.slopes[p] * g.constants.keep)

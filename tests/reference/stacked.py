@@ -1,0 +1,71 @@
+"""Doubly robust weights with a stacker as one more expert, line by line."""
+
+import math
+
+import numpy as np
+
+from .robust import Robust, sigmoid
+
+
+class Stacked(Robust):
+    """The stacker has a sum of estimates of its own and begins with half of the weight."""
+
+    stack = 0.0
+
+    def share(self):
+        """The stacker's weight against that of all experts, which begin with 1 each."""
+        eta, S = self.memories.eta(0), self.memories.S[0]
+        least = min(S.min(), self.stack)
+        own, others = len(S) * math.exp(-eta * (self.stack - least)), np.exp(-eta * (S - least)).sum()
+        return own / (own + others)
+
+    def weights(self):
+        return (1 - self.share()) * self.memories.mixture()
+
+    def follow(self, t):
+        """Whom the stacker follows, what that one is expected to lose, and whether it was a close call.
+
+        It wants to predict where the less likely label's probability is below the cost. Then it follows the one of
+        those who predict that is expected to lose least, unless that is not below the cost, either. Else it follows
+        the first that abstains. Where nobody does what it wants, it follows the best of the others.
+        """
+        abstains, cost = self.game.abstains[t - 1], self.game.cost[t - 1]
+        order = np.argsort(self.game.rule_of, kind="stable")
+        _, f = self.look(t)
+        rho, expected = sigmoid(self.v @ f), self.model(t, f)[self.of]
+        silent, loud = [k for k in order if abstains[k]], [k for k in order if not abstains[k]]
+        best = min(loud, key=lambda k: expected[k], default=None)
+        predicts = min(rho, 1 - rho) < cost and loud and expected[best] < cost
+        expert = best if predicts or not silent else silent[0]
+        edges = [abs(min(rho, 1 - rho) - cost)] + [abs(expected[k] - cost) for k in loud]
+        edges += [abs(expected[k] - expected[best]) for k in loud if self.of[k] != self.of[best]]
+        return expert, expected[expert], min(edges) < 1e-9
+
+    def before(self, t):
+        """The guesses; the predictor that the stacker follows (-1: it abstains) and what that is expected to lose."""
+        expert, expected, self.close = self.follow(t)
+        silent = self.game.abstains[t - 1, expert]
+        return np.append(super().before(t), [-1, np.nan] if silent else [self.of[expert], expected])
+
+    def follows_another(self, fixed, decision):
+        return self.close and fixed[-2] != decision.carry[-2]
+
+    def segments(self, t):
+        """The stacker comes first."""
+        expert, _, _ = self.follow(t)
+        others, Q, _ = super().segments(t)
+        share = self.share()
+        predicts = (1 - share) * Q + share * (not self.game.abstains[t - 1, expert])
+        own = [(share, expert, False)]
+        return own + [((1 - share) * mass, k, False) for mass, k, _ in others], predicts, predicts
+
+    def learn(self, t, o, fixed, seen):
+        share, eta, V = self.share(), self.memories.eta(0), self.memories.V[0]
+        p, guess, own = int(fixed[-2]), fixed[-1], 0.0
+        if p >= 0:
+            own = guess - self.game.cost[t - 1]
+            own += (self.losses[t - 1, p] - guess) / max(o, self.c.clip * eta) * seen
+        super().learn(t, o, fixed[:-2], seen)
+        squares = self.memories.V[0] - V  # of the experts, as if there were no others
+        self.memories.V[0] = V + (1 - share) * squares + share * own**2
+        self.stack += own
