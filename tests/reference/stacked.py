@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .robust import Robust, sigmoid
+from .robust import Robust
 
 
 class Stacked(Robust):
@@ -25,19 +25,18 @@ class Stacked(Robust):
     def follow(self, t):
         """Whom the stacker follows, what that one is expected to lose, and whether it was a close call.
 
-        It wants to predict where the less likely label's probability is below the cost. Then it follows the one of
-        those who predict that is expected to lose least, unless that is not below the cost, either. Else it follows
-        the first that abstains. Where nobody does what it wants, it follows the best of the others.
+        It follows the one of those who predict that is expected to lose least, if that is below the cost; else the
+        first that abstains; where nobody does, the best of those who predict.
         """
         abstains, cost = self.game.abstains[t - 1], self.game.cost[t - 1]
         order = np.argsort(self.game.rule_of, kind="stable")
         _, f = self.look(t)
-        rho, expected = sigmoid(self.v @ f), self.model(t, f)[self.of]
+        expected = self.model(t, f)[self.of]
         silent, loud = [k for k in order if abstains[k]], [k for k in order if not abstains[k]]
         best = min(loud, key=lambda k: expected[k], default=None)
-        predicts = min(rho, 1 - rho) < cost and loud and expected[best] < cost
+        predicts = loud and expected[best] < cost
         expert = best if predicts or not silent else silent[0]
-        edges = [abs(min(rho, 1 - rho) - cost)] + [abs(expected[k] - cost) for k in loud]
+        edges = [np.inf] + [abs(expected[k] - cost) for k in loud]
         edges += [abs(expected[k] - expected[best]) for k in loud if self.of[k] != self.of[best]]
         return expert, expected[expert], min(edges) < 1e-9
 

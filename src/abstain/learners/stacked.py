@@ -18,8 +18,9 @@ from .doubly_robust import DoublyRobust
 class Stacked(DoublyRobust):
     """`DoublyRobust` with a stacker as one more expert: it begins with half of the weight.
 
-    The stacker asks the model of the label: it predicts the likelier label if the other one's probability is below the
-    cost, else it abstains, by following some expert that does so. It chooses by x, so it competes with more than the
+    The stacker asks the model of the label: of those who predict on x it follows the one that is expected to lose least
+    if that is below the cost, else one that abstains. So for 0/1 losses it predicts the likelier label where the other
+    one's probability is below the cost. It chooses by x, so it competes with more than the
     experts do and may lose less than the best of them: its regret may be negative. Where nearly always abstaining is
     best, or the experts' signs say little of the label, it costs a little. For labels -1 and +1.
 
