@@ -6,6 +6,7 @@ The limit is 2 FS + 0.002 in average regret.
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,9 @@ COSTS = (0.1, 0.2, 0.3)
 ROUNDS = 10_000
 
 
-def with_constants(**changes: float) -> Callable[..., ab.Learner]:
+def with_constants(memory: str | None = None, **changes: float) -> Callable[..., ab.Learner]:
     def make(experts: ab.experts.ExpertSet, **options: Any) -> ab.Learner:
-        learner = ab.DoublyRobust(experts, **options)
+        learner = ab.DoublyRobust(experts, memory=memory, **options)
         state = learner.state
         constants = state.guesses.constants._replace(**changes)
         learner.state = state._replace(guesses=state.guesses._replace(constants=constants))
@@ -72,6 +73,11 @@ VARIANTS: dict[str, Callable[..., ab.Learner]] = {
     "clip at the rate": with_constants(clip=1.0),
     "no fading": with_constants(fading=1e300),
     "half the rate": slower,
+    "with a guard, 1/64": partial(ab.DoublyRobust, guard=1 / 64),
+    "with a guard, 1/16": partial(ab.DoublyRobust, guard=1 / 16),
+    "memory='adaptive'": partial(ab.DoublyRobust, memory="adaptive"),
+    "... labels not weighted": with_constants("adaptive", most=1.0),
+    "... min_observe=0.005": partial(ab.DoublyRobust, memory="adaptive", min_observe=0.005),
 }
 
 
