@@ -37,7 +37,7 @@ class DoublyRobust(WeightedLearner):
     in the documentation for the algorithm, what is proved of it and where it fails.
 
     ``guard`` is the least weight of an EXP3-ABS that is played beside it, and weighed against it by what both achieve:
-    with it regret grows as sqrt(T) whatever the sequence. ``memory``, ``feedback`` and ``min_observe`` are those of
+    with it regret grows as sqrt(T) whatever the sequence, where predicting shows the label at once. ``memory``, ``feedback`` and ``min_observe`` are those of
     `Exp3Abs`.
 
     >>> import abstain as ab
@@ -75,7 +75,7 @@ class DoublyRobust(WeightedLearner):
                 raise InputError(f"guard: what it guarantees is for memory=None, got memory={self.memory!r}")
             self.saved = (*self.saved, "mix", "scores", "spread")
         self.guard = guard
-        self._modelled = self.loss.outcomes(np.zeros((1, 1))) is not None
+        self._modelled = self.loss.outcomes(np.zeros((1, 1), np.uint8)) is not None
 
     def new_state(self) -> RobustState:
         rate, n_predictors = Rate(ADAPTIVE, 0.0, RATE**2 * math.log(self.experts.n_experts)), self.experts.n_predictors

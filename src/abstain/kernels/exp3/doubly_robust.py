@@ -13,7 +13,7 @@ from .drawing import draw
 from .guesses import Guesses, believe, forget_some, guess, learn_guesses, learn_label, look, miss
 from .rate import LEAST_PROBABILITY
 from .state import ETA, LEARNT, Memories, one_of
-from .weights import learn, mean_estimate, weigh, weigh_guard
+from .weights import REMAKE_SIGNED, learn, mean_estimate, weigh, weigh_guard
 
 GUESS = 2
 """Where the guesses begin in a carry: o and whether the choice was forced come before, what is lost if the label is
@@ -73,7 +73,8 @@ def learn_estimates(j: int, abstains: Bools, aside: float, square: float, s: Rob
     eta = m.numbers[j, ETA]
     for p in range(np.uint64(m.shrink.size)):
         m.shrink[p] = math.exp(-eta * m.estimate[p])
-    return learn(abstains, True, 0.0, 1.0, aside, square, m.memory.every[j], m.memory.keep[j], one_of(m, j))
+    every, keep = m.memory.every[j], m.memory.keep[j]
+    return learn(abstains, True, 0.0, 1.0, aside, square, REMAKE_SIGNED, every, keep, one_of(m, j))
 
 
 @inline

@@ -12,7 +12,7 @@ from ..jit import kernel
 from .drawing import draw
 from .rate import LEAST_PROBABILITY
 from .state import ETA, Memories, one_of
-from .weights import learn, weigh
+from .weights import REMAKE, learn, weigh
 
 
 @kernel
@@ -41,7 +41,7 @@ def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, c
             for p in range(n):
                 shrink[p] = math.exp(-eta * estimate[p])
         cheaper, every, keep = math.exp(-eta * cost), s.memory.every[j], s.memory.keep[j]
-        s.means[j] = learn(abstains, seen, cost, cheaper, 0.0, 0.0, every, keep, one)
+        s.means[j] = learn(abstains, seen, cost, cheaper, 0.0, 0.0, REMAKE, every, keep, one)
     if s.mix.size > 1:
         weigh(s)
 

@@ -15,8 +15,10 @@ from .rate import ADAPTIVE, adaptive
 from .shared_rules import learn_shared_rules, mean_of_shared_rules
 from .state import ETA, LEARNT, SQUARES, TINY, Memories, WeightState, one_of, total
 
-REMAKE = 1024
-"""Rounds after which weights are made anew: rounding errors then stay below 1e-12."""
+REMAKE, REMAKE_SIGNED = 1024, 64
+"""Rounds after which weights are made anew: rounding errors then stay below 1e-12. Where estimates may be negative,
+weights may grow, by a factor of exp(10/3) a round at most: one that counts as 0 must not be missed when it has grown.
+"""
 SMALL, LARGE = 1e-9, 1e100
 """Sums of the weights, K at first, below and above which they are made anew."""
 SCORES_KEPT = 0.9995
@@ -55,20 +57,20 @@ def remake_all(s: Memories) -> None:
 
 @inline
 def learn(
-    abstains: Bools, moved: bool, cost: float, cheaper: float, aside: float, square: float, every: int, keep: float,
-    s: WeightState,
+    abstains: Bools, moved: bool, cost: float, cheaper: float, aside: float, square: float, renew: int, every: int,
+    keep: float, s: WeightState,
 ) -> float:  # fmt: skip
     """Learn the estimates of a round, in `estimate` and (as factors of the weights) `shrink`; their mean before.
 
     ``cheaper`` is the factor of those who abstain and pay ``cost``; ``aside`` the mass of an expert that is not among
-    these, and ``square`` that of its estimate.
+    these, and ``square`` that of its estimate; weights are made anew every ``renew`` rounds.
     """
     if s.layout.alone:
         mean, squares, after = learn_own_rules(abstains, moved, cost, cheaper, s)
     else:
         mean, squares, after = learn_shared_rules(abstains, moved, cost, cheaper, s)
     s.numbers[LEARNT] += 1.0
-    old, anew = s.numbers[ETA], s.numbers[LEARNT] % REMAKE == 0.0
+    old, anew = s.numbers[ETA], s.numbers[LEARNT] % renew == 0.0
     if s.rate.kind == ADAPTIVE:
         s.numbers[SQUARES] += (1.0 - aside) * squares + aside * square
     if every > 0 and s.numbers[LEARNT] % every == 0.0:
