@@ -8,6 +8,7 @@ import pytest
 
 import abstain as ab
 from abstain import costs, graphs, instances, losses, theory
+from abstain.engine.feedback import as_feedback
 from abstain.errors import AbstainError
 from abstain.tables import as_count, as_floats, as_number, as_row, as_seed, as_table, is_number, plain
 
@@ -88,6 +89,12 @@ JUNK = {
     "function": lambda *args: None,
 }
 
+
+def refuse(function, *given):
+    with pytest.raises(AbstainError, match="learns from rounds that it decided on alone"):
+        function(*given)
+
+
 X, y = np.array([[0.5, -0.5], [0.25, 1.0]]), np.array([1.0, -1.0])
 EXPERTS = ab.experts.hyperplanes(2, 2, 2, seed=0)
 SQUARE = np.eye(2)
@@ -162,6 +169,20 @@ FUNCTIONS = {
         {"kind": "abstain.graphs.fixed:Fixed", "edges": SQUARE},
     ),
     "graphs.draw": (graphs.draw, {"matrix": SQUARE, "labels": ["a", "b"], "ax": None}),
+    "Exp3Abs": (
+        lambda **given: ab.Exp3Abs(EXPERTS, cost=0.2, **given),
+        {"eta": 0.1, "horizon": 5, "ix": 0.1, "memory": 5, "feedback": "both", "min_observe": 0.1},
+    ),
+    "DoublyRobust": (
+        lambda **given: ab.DoublyRobust(EXPERTS, cost=0.2, **given),
+        {"memory": None, "guard": 0.1, "feedback": (0.5, 1.0), "min_observe": 0.1},
+    ),
+    "feedback pair": (lambda v_p, v_a: as_feedback((v_p, v_a)), {"v_p": 0.5, "v_a": 0.5}),
+    "UCB feedback": (lambda feedback: ab.UCB(EXPERTS, cost=0.2, feedback=feedback), {"feedback": "predicted"}),
+    "Stacked": (lambda **given: ab.Stacked(EXPERTS, **given), {"cost": 0.2, "loss": "ramp", "seed": 0}),
+    "warm_start": (lambda X, y: ab.DoublyRobust(EXPERTS, cost=0.2).warm_start(X, y), {"X": X, "y": y}),
+    "warm_start, EXP3-ABS": (lambda X, y: ab.Exp3Abs(EXPERTS, cost=0.2).warm_start(X, y), {"X": X, "y": y}),
+    "warm_start, UCB": (lambda X, y: refuse(ab.UCB(EXPERTS, cost=0.2).warm_start, X, y), {"X": X, "y": y}),
     "costs.get": (costs.get, {"cost": 0.2}),
     "Constant": (costs.Constant, {"value": 0.2}),
     "PerRound": (costs.PerRound, {"values": [0.2]}),

@@ -25,17 +25,24 @@ LEARNERS = {
     "exp3_abs": finite(ab.Exp3Abs),
     "exp3_abs_singles": finite(ab.Exp3Abs, SINGLES),
     "ucb_abs": finite(ab.UCBABS),
+    "exp3_abs_memories": finite(ab.Exp3Abs, memory="adaptive", feedback=(0.7, 0.4), min_observe=0.2),
+    "doubly_robust": finite(ab.DoublyRobust),
+    "doubly_robust_guard": finite(ab.DoublyRobust, SINGLES, guard=0.05, feedback="both"),
+    "doubly_robust_memories": finite(ab.DoublyRobust, memory="adaptive", feedback="abstained", min_observe=0.1),
+    "stacked": finite(ab.Stacked),
+    "stacked_singles": finite(ab.Stacked, SINGLES),
     "cont_exp3_abs": lambda: ab.ContExp3Abs(2, cost=0.3, gamma=0.3, epsilon=0.4, actions="grid", seed=2),
 }
 
-FIRST = {"ucb_abs": 2}
+SINCE_1 = {"ucb", "ucb_nt", "ucb_gt", "fs", "exp3_abs", "exp3_abs_singles", "cont_exp3_abs"}
+FIRST = {name: 2 for name in LEARNERS if name not in SINCE_1}
 """The version of the format in which the first files of a learner were written, if not 1."""
 
 
 def learnt(learner):
     if isinstance(learner, ab.ContExp3Abs):
         return learner.weights_at([0.0, 0.0])
-    return learner.weights if isinstance(learner, ab.Exp3Abs) else learner.means
+    return learner.weights if hasattr(learner, "weights") else learner.means
 
 
 def main():

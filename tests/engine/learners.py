@@ -10,5 +10,14 @@ MAKE = {
     "FS": lambda: ab.FullSupervision(RINGS, cost=0.3, seed=1),
     "Exp3Abs": lambda: ab.Exp3Abs(RINGS, cost=0.3, seed=1),
     "UCBABS": lambda: ab.UCBABS(BALLS, cost=0.3, seed=1),
+    "Exp3Abs-memories": lambda: ab.Exp3Abs(
+        RINGS, cost=0.3, seed=1, memory="adaptive", feedback=(0.8, 0.3), min_observe=0.5
+    ),
+    "DoublyRobust": lambda: ab.DoublyRobust(RINGS, cost=0.3, seed=1),
+    "DoublyRobust-abstained": lambda: ab.DoublyRobust(
+        RINGS, cost=0.3, seed=1, memory=100, feedback="abstained", min_observe=0.3
+    ),
+    "DoublyRobust-guard": lambda: ab.DoublyRobust(BALLS, cost=0.3, seed=1, guard=0.1, feedback="both"),
+    "Stacked": lambda: ab.Stacked(RINGS, cost=0.3, seed=1),
     "ContExp3Abs": lambda: ab.ContExp3Abs(2, cost=0.3, epsilon=0.3, seed=1),
 }

@@ -17,6 +17,12 @@ MAKE = {
     "FS": lambda cost, **k: ab.FullSupervision(RINGS, cost=cost, seed=1),
     "Exp3Abs": lambda cost, **k: ab.Exp3Abs(RINGS, cost=cost, seed=1),
     "fixed": lambda cost, **k: ab.Exp3Abs(RINGS, cost=cost, seed=1, eta=0.05),
+    "memories": lambda cost, **k: ab.Exp3Abs(
+        RINGS, cost=cost, seed=1, memory="adaptive", feedback=(0.8, 0.4), min_observe=0.5
+    ),
+    "DoublyRobust": lambda cost, **k: ab.DoublyRobust(RINGS, cost=cost, seed=1),
+    "guard": lambda cost, **k: ab.DoublyRobust(RINGS, cost=cost, seed=1, guard=0.1, feedback="both"),
+    "Stacked": lambda cost, **k: ab.Stacked(RINGS, cost=cost, seed=1),
     "UCBABS": lambda cost, **k: ab.UCBABS(RINGS, cost=cost, seed=1),
     "ContExp3Abs": lambda cost, **k: ab.ContExp3Abs(2, cost=cost, epsilon=0.5, seed=1),
 }

@@ -225,7 +225,8 @@ class ContExp3Abs(KernelLearner):
         centres, sums = arrays["centres"], arrays["sums"]
         self._pairs.check_inputs(centres)
         counts = sums[:, [VISITS, LEARNT]]
-        if (counts != np.floor(counts)).any() or counts[:, 0].sum() > self.round or (sums[:, VISITS] < 1.0).any():
+        too_many = (counts > self.round).any() or counts[:, 0].sum() > self.round
+        if (counts != np.floor(counts)).any() or too_many or (sums[:, VISITS] < 1.0).any():
             raise InputError(
                 "state: expected every ball to have been visited, in one of the rounds each time, got others"
             )

@@ -14,7 +14,7 @@ from ..errors import InputError, shown
 from ..experts import ExpertSet
 from ..kernels.exp3.rate import ADAPTIVE, ANYTIME, adaptive
 from ..kernels.exp3.state import ETA, LEARNT, Memories, Memory, Sight
-from ..kernels.exp3.weights import remake_all
+from ..kernels.exp3.weights import LARGE, remake_all
 from ..tables import as_count, as_number
 from ..typing import Array, Floats
 
@@ -129,7 +129,8 @@ class WeightedLearner(KernelLearner):
     def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
         like = fields_named(self.saved, self.state)
         # The first files knew of one memory.
-        given = {k: v[np.newaxis] if k in like and v.ndim == like[k].ndim - 1 else v for k, v in arrays.items()}
+        first = {name for name in WeightedLearner.saved if name in like}
+        given = {k: v[np.newaxis] if k in first and v.ndim == like[k].ndim - 1 else v for k, v in arrays.items()}
         made = not {"weight", "factor", "sums"} & given.keys()
         self._take_over(given, {k: v for k, v in like.items() if not made or k not in ("weight", "factor", "sums")})
         if made and self._weights.rate.kind != ANYTIME:
@@ -154,11 +155,12 @@ class WeightedLearner(KernelLearner):
         if s.layout.alone and arrays["paid"].any():
             raise InputError("state: expected costs to be among the losses where rules are not shared, got them apart")
         if "weight" in arrays:
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 sums = np.add.reduceat(arrays["weight"], s.start[:-1], axis=1)
+                masses = (arrays["factor"] * sums).sum(axis=1)
             if not np.isfinite(sums).all() or not np.allclose(arrays["sums"], sums, rtol=1e-9, atol=0.0):
                 raise InputError("state: expected sums of the weights, got others")
-            if not (arrays["factor"] * sums).any(axis=1).all():
-                raise InputError("state: expected weights that are not all 0, got such")
-        if "mix" in arrays and not math.isclose(arrays["mix"].sum(), 1.0, rel_tol=1e-9):
+            if not ((masses > 0.0) & (masses <= max(LARGE, len(s.layout.expert)))).all():
+                raise InputError(f"state: expected weights that are not all 0 and sum to {LARGE:g} at most, got others")
+        if "mix" in arrays and not math.isclose(np.minimum(arrays["mix"], 2.0).sum(), 1.0, rel_tol=1e-9):
             raise InputError("state: expected weights of the memories that sum to 1, got others")
