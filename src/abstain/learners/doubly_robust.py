@@ -72,7 +72,7 @@ class DoublyRobust(WeightedLearner):
         if guard is not None:
             guard = as_number(guard, "guard", "None or a number above 0, 1/2 at most", lambda w: 0.0 < w <= 0.5)
             if self.memory is not None:
-                raise InputError(f"guard: what it guarantees is for memory=None, got memory={self.memory!r}")
+                raise InputError(f"guard: expected memory=None, which its guarantee is for, got memory={self.memory!r}")
             self.saved = (*self.saved, "mix", "scores", "spread")
         self.guard = guard
         self._modelled = self.loss.outcomes(np.zeros((1, 1), np.uint8)) is not None
