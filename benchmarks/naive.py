@@ -44,7 +44,12 @@ def log(seed: int) -> tuple[Any, ...]:
     y = rng.choice([-1.0, 1.0], ROUNDS)
     sure = rng.random((ROUNDS, 2))
     right = rng.random((ROUNDS, 2)) < 0.5 + 0.5 * sure * [0.9, 0.6]
-    return ab.experts.thresholds(2, np.linspace(-0.01, 0.95, 20)), np.where(right, 1.0, -1.0) * y[:, None] * sure, y, 0.25
+    return (
+        ab.experts.thresholds(2, np.linspace(-0.01, 0.95, 20)),
+        np.where(right, 1.0, -1.0) * y[:, None] * sure,
+        y,
+        0.25,
+    )
 
 
 def main() -> None:

@@ -171,3 +171,16 @@ def test_a_predictor_that_says_nothing_for_long():
     assert np.isfinite(learner.state.guesses.belief).all()
     assert (learner.state.guesses.slopes >= 1e-8).all()
     assert learner.weights.sum() == pytest.approx(1.0)
+
+
+def test_a_weight_that_counted_as_nothing_comes_back_in_time():
+    """Who predicts loses for 5,120 rounds, and its weight falls far below the least number; then it is always right."""
+    experts = ab.experts.from_columns(1, 2)
+    X = np.column_stack([np.where(np.arange(6_000) < 5_120, -1.0, 1.0), np.ones(6_000), -np.ones(6_000)])
+    learner = ab.DoublyRobust(experts, cost=0.9, feedback="both", seed=0)
+    twin = twin_of(learner, X, np.ones(6_000))
+    ab.simulate(learner, X, np.ones(6_000))
+    for t in range(1, 6_001):
+        twin.learn(t, 1.0, twin.before(t), True)
+    assert twin.memories.mixture()[0] > 0.99
+    np.testing.assert_allclose(learner.weights, twin.memories.mixture(), atol=1e-9)
