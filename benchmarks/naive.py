@@ -1,7 +1,7 @@
 """Estimates without a correction, beside those with one: `python -m benchmarks.naive`.
 
-`Naive` takes a loss as it is where its own label was seen, and nothing where it was not: what one gets by averaging what was
-observed. It is EXP3-ABS but for the division by the probability of seeing the label.
+`Naive` takes a loss as it is where its own label was seen, and nothing where it was not: what one gets by averaging what
+was observed. It is EXP3-ABS on those rounds but for the division by the probability of seeing the label.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ def bias_instance(seed: int) -> tuple[Any, ...]:
 
 
 def log(seed: int) -> tuple[Any, ...]:
-    """Two models with their thresholds; the cost is high where they are unsure, as reviewers' labels never come."""
+    """Two models with their thresholds, of which one is better."""
     rng = np.random.default_rng(seed)
     y = rng.choice([-1.0, 1.0], ROUNDS)
     sure = rng.random((ROUNDS, 2))

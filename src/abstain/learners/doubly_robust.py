@@ -37,8 +37,8 @@ class DoublyRobust(WeightedLearner):
     in the documentation for the algorithm, what is proved of it and where it fails.
 
     ``guard`` is the least weight of an EXP3-ABS that is played beside it, and weighed against it by what both achieve:
-    with it regret grows as sqrt(T) whatever the sequence, where predicting shows the label at once. ``memory``, ``feedback`` and ``min_observe`` are those of
-    `Exp3Abs`.
+    with it regret grows as sqrt(T) whatever the sequence, where predicting shows the label at once. ``memory``,
+    ``feedback`` and ``min_observe`` are those of `Exp3Abs`.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)
