@@ -1,7 +1,7 @@
 """Estimates without a correction, beside those with one: `python -m benchmarks.naive`.
 
-`Naive` takes a loss as it is where its own label was seen, and nothing where it was not: what one gets by averaging what
-was observed. It is EXP3-ABS on those rounds but for the division by the probability of seeing the label.
+`Naive` takes a loss as it is where its own label was seen, and nothing where it was not: what one gets by averaging
+what was observed. It is EXP3-ABS on those rounds but for the division by the probability of seeing the label.
 """
 
 from collections.abc import Callable
