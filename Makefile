@@ -21,6 +21,8 @@ test: $(VENV)/ready
 
 test-long: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 -m long tests
+	ABSTAIN_TESTS=long $(BIN)/python -m pytest -n 2 -m "not long" tests/test_equal_reference.py tests/test_exp3_abs.py \
+	tests/test_weighted.py tests/test_stacked.py tests/test_ucb_abs.py
 
 # The kernels once more, every index checked.
 test-bounds: $(VENV)/ready

@@ -1,13 +1,20 @@
 """Random games, the odd ones included, as hypothesis strategies."""
 
+import os
 from dataclasses import dataclass
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 import abstain as ab
 
 SHAPES = ("random", "nested", "everyone", "nobody", "one", "same")
+
+
+def games(n: int) -> settings:
+    """So many random games in `make test-long`, a tenth of them in `make test`."""
+    return settings(max_examples=n if os.environ.get("ABSTAIN_TESTS") == "long" else n // 10)
 
 
 @dataclass

@@ -2,17 +2,17 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.tables import own_stream
 
-from .instances import betas, delays, tables
+from .instances import betas, delays, games, tables
 from .reference.algorithms import full_supervision, graph_of, ucb_gt, ucb_nt
 from .reference.game import written_out
 
-many = settings(max_examples=1000)
+many = games(1000)
 SEED = 7
 
 

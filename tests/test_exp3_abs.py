@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import abstain as ab
@@ -12,14 +12,14 @@ from abstain.checks import check_learner
 from abstain.errors import DecisionError, InputError
 from abstain.tables import own_stream
 
-from .instances import tables
+from .instances import games, tables
 from .reference.exp3 import Exp3
 from .reference.game import written_out
 
 rates = st.sampled_from(["adaptive", "anytime", "tuned", 1e-6, 0.05, 0.7])
 
 
-@settings(max_examples=1500)
+@games(1500)
 @given(
     tables(max_rounds=40), rates, st.sampled_from([0.0, 0.1]), st.sampled_from([0, 0, 1, 5, 100]), st.integers(0, 99)
 )
@@ -60,7 +60,7 @@ SETS = {
 }
 
 
-@settings(max_examples=1000)
+@games(1000)
 @given(tables(max_rounds=30), rates, st.sampled_from([0.0, 0.1]), st.integers(0, 99))
 def test_one_update_equals_the_twins(table, eta, ix, seed):
     """From the same cumulative estimates, whatever led there: estimates, V and weights after one more round."""

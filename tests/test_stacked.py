@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.errors import InputError
 
-from .instances import tables
+from .instances import games, tables
 from .reference.game import written_out
 from .reference.stacked import Stacked
 from .test_weighted import SETS, assert_plays_like_its_twin, delays
@@ -22,7 +22,7 @@ def twin_of(learner, X, y):
     return Stacked(game, of, losses, advice.abstains, outcomes.astype(float), constants)
 
 
-@settings(max_examples=1000)
+@games(1000)
 @given(tables(max_rounds=40), delays, st.integers(0, 99))
 def test_it_equals_its_twin(table, delay, seed):
     learner = ab.Stacked(table.experts, cost=table.cost, loss=table.loss, seed=seed)

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
@@ -13,7 +13,7 @@ from abstain.checks import check_learner, state_of
 from abstain.errors import DecisionError, InputError
 
 from .conformance.test_learners import COSTS, EXPERTS, RINGS
-from .instances import delays, tables
+from .instances import delays, games, tables
 from .reference.game import written_out
 from .reference.ucb_abs import ucb_abs
 
@@ -41,7 +41,7 @@ def repeated(table, n):
     return dataclasses.replace(table, X=table.X[rows], y=table.y[rows], cost=cost)
 
 
-@settings(max_examples=1500)
+@games(1500)
 @given(tables(), delays, st.sampled_from([1, 1, 5, 30]))
 def test_equals_the_twin(table, delay, times):
     table = repeated(table, times)

@@ -6,13 +6,13 @@ import copy
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.engine.feedback import chances_of
 
-from .instances import tables
+from .instances import games, tables
 from .reference.game import written_out
 from .reference.robust import Player, Robust
 
@@ -85,7 +85,7 @@ def assert_plays_like_its_twin(learner, X, y, delay, twin=None):
     np.testing.assert_allclose(learner._weights.mix, twin.memories.mix, rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=1000)
+@games(1000)
 @given(tables(max_rounds=40), memories, feedbacks, floors, delays, st.integers(0, 99))
 def test_exp3_abs_equals_its_twin(table, memory, feedback, floor, delay, seed):
     learner = ab.Exp3Abs(
@@ -95,7 +95,7 @@ def test_exp3_abs_equals_its_twin(table, memory, feedback, floor, delay, seed):
     assert_plays_like_its_twin(learner, table.X, table.y, delay)
 
 
-@settings(max_examples=1500)
+@games(1500)
 @given(tables(max_rounds=40), memories, feedbacks, floors, delays, st.integers(0, 99))
 def test_doubly_robust_equals_its_twin(table, memory, feedback, floor, delay, seed):
     learner = ab.DoublyRobust(
@@ -105,7 +105,7 @@ def test_doubly_robust_equals_its_twin(table, memory, feedback, floor, delay, se
     assert_plays_like_its_twin(learner, table.X, table.y, delay)
 
 
-@settings(max_examples=500)
+@games(500)
 @given(tables(max_rounds=40), st.sampled_from([0.015625, 0.1, 0.5]), feedbacks, floors, delays, st.integers(0, 99))
 def test_a_guard_equals_its_twin(table, guard, feedback, floor, delay, seed):
     learner = ab.DoublyRobust(
