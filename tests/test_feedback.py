@@ -5,7 +5,7 @@ import pytest
 
 import abstain as ab
 from abstain.checks import state_of
-from abstain.engine.feedback import Arrivals, as_feedback, chances_of
+from abstain.engine.feedback import arrivals, as_feedback, chances_of
 from abstain.errors import DecisionError, InputError
 
 X, Y = ab.datasets.load("synthetic", n=400, seed=0)
@@ -125,12 +125,12 @@ def test_what_is_no_floor(kind, floor):
 def test_arrivals():
     """They depend on the seed and the round alone, whatever the blocks; and come as often as they should."""
     chances = chances_of((0.3, 0.8))
-    whole = Arrivals(5).of(chances, 1, 20_000)
-    pieces = [Arrivals(5).of(chances, first, n) for first, n in ((1, 7), (8, 993), (1001, 19_000))]
+    whole = arrivals(chances, 5, "a", 1, 20_000)
+    pieces = [arrivals(chances, 5, "a", first, n) for first, n in ((1, 7), (8, 993), (1001, 19_000))]
     np.testing.assert_array_equal(whole, np.concatenate(pieces))
     np.testing.assert_allclose(whole.mean(axis=0), chances, atol=5 * np.sqrt(0.25 / 20_000))
-    assert not np.array_equal(whole, Arrivals(6).of(chances, 1, 20_000))
-    np.testing.assert_array_equal(Arrivals(None).of(chances_of("abstained"), 3, 2), [[False, True]] * 2)
+    assert not np.array_equal(whole, arrivals(chances, 6, "a", 1, 20_000))
+    np.testing.assert_array_equal(arrivals(chances_of("abstained"), None, "a", 3, 2), [[False, True]] * 2)
 
 
 def learnt(kind, feedback, floor, experts, memory=None, guard=None):
@@ -226,3 +226,21 @@ def test_forced_decisions_survive_a_restart(kind, tmp_path):
     again.learn(told, 1)
     learner.learn(decision, 1)
     assert same(state_of(learner), state_of(again))
+
+
+def test_arrivals_without_a_seed_go_on_after_a_restart(tmp_path):
+    X = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    learner = ab.DoublyRobust(ab.experts.hyperplanes(2, 3, 4, seed=0), cost=0.3, feedback=(0.5, 0.5))
+    ab.simulate(learner, X[:100], y[:100])
+    learner.save(tmp_path / "x")
+    twin = ab.load(tmp_path / "x")
+    np.testing.assert_array_equal(learner.comes(101, 100), twin.comes(101, 100))
+    first, second = (ab.simulate(one, X[100:], y[100:]) for one in (learner, twin))
+    np.testing.assert_array_equal(first.expert, second.expert)
+
+
+@pytest.mark.parametrize("eta", ["anytime", "tuned"])
+def test_rates_that_fall_unlearn_with_a_memory(eta):
+    with pytest.raises(InputError, match="unlearns with a memory"):
+        ab.Exp3Abs(ab.experts.hyperplanes(2, 3, 4, seed=0), cost=0.3, eta=eta, horizon=100, memory=50)

@@ -70,12 +70,14 @@ def test_shown_labels_are_used(kind, options):
 
 
 @each_player
+@pytest.mark.long
 @pytest.mark.parametrize("name", EXPERTS)
 def test_every_kind_of_experts(name, make):
     check_learner(lambda: make(EXPERTS[name], cost=0.3, seed=1))
 
 
 @each_player
+@pytest.mark.long
 @pytest.mark.parametrize("name", COSTS)
 @pytest.mark.parametrize("loss", ["zero_one", "ramp", "hinge"])
 def test_every_cost_and_loss(name, make, loss):

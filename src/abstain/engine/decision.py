@@ -33,7 +33,7 @@ class Decision:
     expert: int
     """Who was followed."""
     abstained: bool
-    """Whether that expert abstained: then the cost is paid and the label stays hidden."""
+    """Whether that expert abstained: then the cost is paid, and in the paper's protocol the label stays hidden."""
     prediction: Any
     """h(x) of that expert (for binary scores, its sign is the predicted label); None if it abstained."""
     probability: float

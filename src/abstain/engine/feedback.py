@@ -1,5 +1,6 @@
 """Which labels come back: those of rounds that predicted (the paper), of rounds that abstained, of both, of some."""
 
+import hashlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,23 +43,34 @@ def as_feedback(feedback: Any) -> str | tuple[float, float]:
     )
 
 
+def check_predicted(feedback: Any, name: str) -> None:
+    """Raise an error unless the feedback is the paper's, for learners that know no other."""
+    kept = as_feedback(feedback)
+    if kept != "predicted":
+        instead = "FullSupervision follows the best with all labels; " if kept == "both" else ""
+        raise InputError(
+            f"feedback: {name} learns from the labels of rounds that predicted alone ('predicted'), got "
+            f"{shown(feedback)}; {instead}Exp3Abs and DoublyRobust take any feedback"
+        )
+
+
 def chances_of(feedback: str | tuple[float, float]) -> Chances:
     """The probabilities of a feedback that was checked."""
     return NAMED[feedback] if isinstance(feedback, str) else Chances(*feedback)
 
 
-class Arrivals:
-    """For simulated games: whether each round's label comes. A round's draw depends on the seed and the round alone."""
+def arrivals(chances: Chances, seed: int | np.random.SeedSequence | None, learner: str, first: int, n: int) -> Bools:
+    """For simulated games: whether the labels of ``n`` rounds from ``first`` on come, after predicting and after
+    abstaining (n, 2).
 
-    def __init__(self, seed: int | np.random.SeedSequence | None) -> None:
-        stream = own_stream(seed)
-        child = np.random.SeedSequence(stream.entropy, spawn_key=(*stream.spawn_key, 1))
-        self._key = child.generate_state(2, np.uint64)
-
-    def of(self, chances: Chances, first: int, n: int) -> Bools:
-        """For ``n`` rounds from ``first`` on, whether the label comes after predicting and after abstaining (n, 2)."""
-        if chances.sure:
-            return np.tile(np.array(chances) == 1.0, (n, 1))
-        # A counter yields four numbers, of which a round takes the first.
-        draws = np.random.Generator(np.random.Philox(counter=first, key=self._key)).random((n, 4))[:, :1]
-        return np.asarray(draws < np.array(chances))
+    Where that is a matter of chance, a round's draw depends on the seed (without one, on the learner's id, which its
+    files have) and on the round alone.
+    """
+    if chances.sure:
+        return np.tile(np.array(chances) == 1.0, (n, 1))
+    of_id = int.from_bytes(hashlib.sha256(learner.encode()).digest()[:16])
+    stream = own_stream(of_id if seed is None else seed)
+    key = np.random.SeedSequence(stream.entropy, spawn_key=(*stream.spawn_key, 1)).generate_state(2, np.uint64)
+    # A counter yields four numbers, of which a round takes the first.
+    draws = np.random.Generator(np.random.Philox(counter=first, key=key)).random((n, 4))[:, :1]
+    return np.asarray(draws < np.array(chances))

@@ -16,7 +16,7 @@ from ..registry import Registry
 from ..tables import as_row, as_seed, own_stream
 from ..typing import Array, Bools, Floats, Ints
 from .decision import Decision, frozen
-from .feedback import Arrivals, Chances
+from .feedback import Chances, arrivals
 from .identity import Identity
 from .play import play_rounds
 from .saving import contents
@@ -44,13 +44,13 @@ class Choice(NamedTuple):
 class Learner(Shared, ABC):
     """An online learner with the option to abstain.
 
-    Round after round `decide` takes an input and returns a `Decision`. If it abstained, the cost is paid and the
-    learner has learnt what it can. If not, `learn` takes the decision and its label, at once or later, in any order,
-    once. Any number of threads may use a learner: one at a time does, the others wait.
+    Round after round `decide` takes an input and returns a `Decision`. If no label will come (in the paper's protocol:
+    if it abstained), the learner has learnt what it can. Else `learn` takes the decision and its label, at once or
+    later, in any order, once. Any number of threads may use a learner: one at a time does, the others wait.
 
     To write your own, see `KernelLearner` for one that is compiled. For one in plain Python define `_choose`,
     `_commit`, `_absorb`, `_arrays` and `_set_arrays`. `_choose` and `_commit` see the advice only, never the label; the
-    losses come to `_absorb`, in rounds that predicted. Hold it to the rules by `abstain.checks.check_learner`.
+    losses come to `_absorb`, where the label was seen. Hold it to the rules by `abstain.checks.check_learner`.
     """
 
     supervised: bool = False
@@ -75,7 +75,6 @@ class Learner(Shared, ABC):
         self.round = 0
         """The number of decisions made."""
         self._random = np.random.default_rng(own_stream(self.seed))
-        self._arrivals = Arrivals(self.seed)
 
     # What a kind of learner defines.
 
@@ -127,7 +126,7 @@ class Learner(Shared, ABC):
         """In simulated games: whether the labels of ``n`` rounds from ``first`` on come, after predicting and after
         abstaining (n, 2).
         """
-        return self._arrivals.of(self.chances, first, n)
+        return arrivals(self.chances, self.seed, self.id, first, n)
 
     # The protocol.
 

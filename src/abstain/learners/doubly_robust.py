@@ -44,7 +44,7 @@ class DoublyRobust(WeightedLearner):
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)
     >>> experts = ab.experts.hyperplanes(dim=2, n_predictors=10, seed=0)
     >>> trace = ab.simulate(DoublyRobust(experts, cost=0.2, seed=0), X, y)
-    >>> other = ab.simulate(Exp3Abs(experts, cost=0.2, seed=0), X, y)
+    >>> other = ab.simulate(ab.Exp3Abs(experts, cost=0.2, seed=0), X, y)
     >>> bool(trace.loss.mean() < other.loss.mean())
     True
     """
@@ -70,7 +70,7 @@ class DoublyRobust(WeightedLearner):
             experts, cost=cost, loss=loss, seed=seed, memory=memory, feedback=feedback, min_observe=min_observe
         )
         if guard is not None:
-            guard = as_number(guard, "guard", "None or a number above 0, 1/2 at most", lambda w: 0.0 < w <= 0.5)
+            guard = as_number(guard, "guard", "None or a number from 1e-6 to 1/2", lambda w: 1e-6 <= w <= 0.5)
             if self.memory is not None:
                 raise InputError(f"guard: expected memory=None, which its guarantee is for, got memory={self.memory!r}")
             self.saved = (*self.saved, "mix", "scores", "spread")

@@ -69,6 +69,10 @@ class Exp3Abs(WeightedLearner):
         )
         self.ix = as_number(ix, "ix", "a number that is not negative", lambda ix: 0.0 <= ix < math.inf)
         self.eta, self.horizon = as_eta(eta), as_horizon(horizon)
+        if self.memory is not None and self._find_rate().kind != ADAPTIVE and isinstance(self.eta, str):
+            raise InputError(
+                f"eta: a rate that falls with the rounds unlearns with a memory; got {eta!r} and {memory!r}"
+            )
         self._find_rate()
 
     def _find_rate(self) -> Rate:

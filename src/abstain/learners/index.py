@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from .. import costs, graphs
 from ..engine import Choice, Decision, KernelLearner, Kernels, Seed, check_arrays
 from ..engine.arrange import arrange
-from ..engine.feedback import as_feedback
+from ..engine.feedback import check_predicted
 from ..errors import InputError, shown
 from ..experts import Advice, ExpertSet
 from ..graphs import FeedbackGraph, Moment
@@ -51,12 +51,7 @@ class IndexLearner(KernelLearner):
         feedback: Any = "predicted",
     ) -> None:
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
-        if as_feedback(feedback) != "predicted":
-            instead = "FullSupervision follows the best with all labels; " if as_feedback(feedback) == "both" else ""
-            raise InputError(
-                f"feedback: {type(self).__name__} learns from the labels of rounds that predicted alone ('predicted'), "
-                f"got {shown(feedback)}; {instead}Exp3Abs and DoublyRobust take any feedback"
-            )
+        check_predicted(feedback, type(self).__name__)
         beta = as_number(beta, "beta", f"a number from 0 to {MOST_BETA:g}", lambda beta: 0.0 <= beta <= MOST_BETA)
         if not isinstance(ties, str) or ties not in ("first", "random"):
             raise InputError(f"ties: expected 'first' or 'random', got {shown(ties)}")

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import costs
 from ..engine import Decision, KernelLearner, Kernels, Seed, check_arrays
+from ..engine.feedback import check_predicted
 from ..errors import InputError
 from ..experts import Advice, ExpertSet
 from ..kernels.regions.choices import Members, RegionState, choose, enter_all, full, note, update
@@ -47,8 +48,17 @@ class UCBABS(KernelLearner):
     kernels = Kernels(choose, update, note, full=full)
     fixed = ("members",)
 
-    def __init__(self, experts: ExpertSet, *, cost: costs.CostLike, loss: Any = "zero_one", seed: Seed = None) -> None:
+    def __init__(
+        self,
+        experts: ExpertSet,
+        *,
+        cost: costs.CostLike,
+        loss: Any = "zero_one",
+        seed: Seed = None,
+        feedback: str | tuple[float, float] = "predicted",
+    ) -> None:
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
+        check_predicted(feedback, type(self).__name__)
         self._n_words = -(-self.n_rules // WORD)
 
     # What it knows.
