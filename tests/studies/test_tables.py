@@ -240,6 +240,8 @@ def test_a_narrow_terminal():
         assert "…" not in text
         assert (lines.count("name"), lines.count("and more")) == (1, 1)
         assert max(map(len, text.splitlines())) <= width
+    console.print(Grid("name", ["log", "worst"], [["b" * 30, "+4.0 ± 1.0 (covtype, population)"]]))
+    assert "+4.0 ± 1.0 \n" in console.export_text().replace("  \n", " \n")
 
 
 def test_regret_in_a_narrow_terminal():

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 
 GAP = 2
 """Between columns, in characters; there is one more in all."""
+LONG = 16
+"""A number is shorter than this. What is longer is a sentence, which may wrap."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table for any width: where that is too small heads wrap, then columns go on in a further table below.
+    """A table for any width: where that is too small heads and sentences wrap, then columns go on in a table below.
 
     The first column, which says whose row it is, stands in each of them. Nothing is cut short.
     """
@@ -49,11 +51,10 @@ class Grid:
         """The columns of each table, and their widths."""
         from rich.cells import cell_len
 
-        cells = [max((cell_len(row[k]) for row in self.rows), default=0) for k in range(len(self.heads))]
-        widths = [max(cell, cell_len(head)) for cell, head in zip(cells, self.heads, strict=True)]
+        columns = [[head, *(row[k] for row in self.rows)] for k, head in enumerate(self.heads)]
+        widths = [max(map(cell_len, column)) for column in columns]
         if sum(widths) + GAP * len(widths) + 1 > room:
-            words = [max(map(cell_len, head.split()), default=0) for head in self.heads]
-            widths = [max(both) for both in zip(cells, words, strict=True)]
+            widths[1:] = [max(_least(head, 0), *(_least(cell, LONG) for cell in cells)) for head, *cells in columns[1:]]
         first = max(1, min(widths[0], room // 2 - GAP - 1))
         most = max(1, room - 1 - first - 2 * GAP)  # of a column that stands alone beside the first
         found: list[tuple[list[int], list[int]]] = [([0], [first])]
@@ -63,6 +64,13 @@ class Grid:
             found[-1][0].append(k)
             found[-1][1].append(min(width, most))
         return found
+
+
+def _least(text: str, long: int) -> int:
+    """The width it needs; what is longer than ``long`` wraps between words."""
+    from rich.cells import cell_len
+
+    return max((min(long, cell_len(text)), *map(cell_len, text.split())))
 
 
 def terminal(name: str, overview: "pl.DataFrame") -> Grid:
