@@ -1,5 +1,6 @@
 """Logs of models and the study of them: made again by the seed, moving where they say so, run in parts."""
 
+import io
 from dataclasses import replace
 
 import numpy as np
@@ -16,9 +17,10 @@ from abstain.errors import InputError
 from abstain.studies.logs import drifts, goals, over_time, play, report, results, tables
 from abstain.studies.logs.making import THRESHOLDS, levels, make
 from abstain.studies.logs.recipes import LOGS, RECIPES, SHIPPED, Recipe
-from abstain.studies.logs.study import Goal, LogPart, LogStudy, parts
+from abstain.studies.logs.study import Goal, LogPart, LogStudy, feedback_of, parts
 from abstain.studies.runner import run
 from abstain.studies.spec import LearnerSpec, read, shipped
+from abstain.studies.tables.cells import Strong
 
 pytest.importorskip("sklearn")
 
@@ -189,6 +191,10 @@ def rows_by_hand(**percents):
     return pl.DataFrame(found)
 
 
+def twins(label):
+    return LearnerSpec(label, "DoublyRobust"), LearnerSpec(label, "DoublyRobust", {"feedback": "both"})
+
+
 def test_the_tables_and_goals():
     rows = rows_by_hand(
         predicted={"covtype": 2.0, "higgs": 4.0, "skin, noise": -20.0},
@@ -200,11 +206,12 @@ def test_the_tables_and_goals():
     assert of["higgs"]["error"] == pytest.approx(1.0)  # values 3 and 5
     assert (of[results.WORST]["at"], of[results.WORST]["percent"]) == ("higgs", pytest.approx(4.0))
     study = LogStudy(
-        "s", logs=("covtype", "higgs", "skin, noise"), learners=(LearnerSpec("L", "UCBGT"),), delays=(5,),
-        goals=(Goal("L", "predicted", 5, 4.5, -21.0), Goal("L", "both", 5, 3.0), Goal("M", "both", 5, 3.0)),
+        "s", logs=("covtype", "higgs", "skin, noise"), learners=twins("L"), delays=(5,),
+        goals=(Goal("L", "predicted", 5, 4.5, -21.0), Goal("L", "both", 5, 3.0)),
     )  # fmt: skip
     lines = goals.reached(study, found)
-    assert [line[-1] for line in lines] == ["reached", "**missed**", "**missed**"]
+    assert [line[-1] for line in lines] == ["reached", "missed", "missed"]
+    assert [isinstance(line[-1], Strong) for line in lines] == [False, True, True]
     shown = tables.tables(study, found)
     assert [table.title for table in shown] == [
         "feedback predicted, labels 5 rounds late", "feedback both, labels 5 rounds late",
@@ -213,10 +220,13 @@ def test_the_tables_and_goals():
     assert shown[0].lines[-1] == ("worst log", "", "+4.0 ± 1.0 (higgs)")
     compared = tables.more_labels(study, results.more_labels(rows))
     assert compared.lines == (
-        ("covtype", "-1.0 ± 0.0"), ("higgs", "+0.0 ± 0.0"), ("skin, noise", "**+2.0 ± 0.0**"),
+        ("covtype", "-1.0 ± 0.0"), ("higgs", "+0.0 ± 0.0"), ("skin, noise", "+2.0 ± 0.0"),
     )  # fmt: skip
+    assert [isinstance(line[1], Strong) for line in compared.lines] == [False, False, True]
     text = report.page(study, [*shown, compared], lines)
     assert "| higgs | 0.1000 | +4.0 ± 1.0 |" in text
+    assert "| **missed** |" in text
+    assert "| skin, noise | **+2.0 ± 0.0** |" in text
     (panel,) = over_time.over_time(study, rows)
     assert (panel.log, panel.middle.tolist()) == ("skin, noise", [25.0, 75.0])
     assert panel.losses["L"] == pytest.approx([0.1, 0.2])
@@ -227,8 +237,47 @@ def test_a_single_seed_has_no_error(tmp_path):
     report.write(session.studies, session.logged, tmp_path, Console(quiet=True))
     text = (tmp_path / "tables" / "small.md").read_text(encoding="utf-8")
     assert "±" not in text
+    assert "Of 1 seed, 3." in text
     assert "| breast-cancer |" in text
     assert not (tmp_path / "figures").exists()  # nothing moves there
+
+
+def test_what_is_printed_and_where_files_are(tmp_path):
+    rows = rows_by_hand(
+        predicted={"covtype": -0.04, "higgs": 4.0, "skin, noise": -20.0},
+        both={"covtype": 1.0, "higgs": 4.0, "skin, noise": -18.0},
+    ).with_columns(study=pl.lit("../../x"), learner=pl.col("learner").replace({"L": "L | M"}))  # fmt: skip
+    study = LogStudy("../../x", logs=("covtype", "higgs", "skin, noise"), learners=twins("L | M"), delays=(5,), goals=(
+        Goal("L | M", "predicted", 5, 1.0),))  # fmt: skip
+    console = Console(width=80, record=True, file=io.StringIO())
+    (tmp_path / "a" / "out").mkdir(parents=True)
+    report.write([study], rows, tmp_path / "a" / "out", console)
+    printed = console.export_text()
+    assert "**" not in printed
+    assert "-0.0 " not in printed
+    assert "+0.0 ± 1.0" in printed
+    assert "missed" in printed
+    assert all(file.is_relative_to(tmp_path / "a" / "out") for file in tmp_path.rglob("*") if file.is_file())
+    text = (tmp_path / "a" / "out" / "tables" / "..-..-x.md").read_text(encoding="utf-8")
+    assert "| log | tuned once (loss) | L &#124; M |" in text
+
+
+def test_what_a_study_refuses():
+    assert (small(delays=(5, 0, 5)).delays, small(logs=FEW + FEW).logs) == ((5, 0), FEW)
+    assert [feedback_of(LearnerSpec("a", kind, options)) for kind, options in (
+        ("FullSupervision", {}), ("UCBNT", {"graph": "complete"}), ("UCBNT", {}),
+        ("DoublyRobust", {"feedback": "abstained"}),
+    )] == ["both", "both", "predicted", "abstained"]  # fmt: skip
+    with pytest.raises(InputError, match="study small: label: expected none of tuned once; .*, got 'best afterwards'"):
+        small(learners=(LearnerSpec("best afterwards", "UCBGT"),))
+    for goal, match in (
+        (Goal("M", "predicted", 50, 1.0), r"goals: expected one of UCB-GT \(predicted\); .*, got M \(predicted\)"),
+        (Goal("UCB-GT", "both", 50, 1.0), r"goals: expected one of .*, got UCB-GT \(both\)"),
+        (Goal("UCB-GT", "predicted", 51, 1.0), "goals: expected a delay of 0, 50, got 51"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=match):
+            small(goals=(goal,))
+    assert small(goals=(Goal("UCB-GT", "predicted", 50, 1.0),)).quick().goals == ()
 
 
 def test_the_studies_that_are_there():

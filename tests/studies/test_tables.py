@@ -11,9 +11,11 @@ from scipy import stats
 
 from abstain.errors import InputError
 from abstain.studies import report
+from abstain.studies.reproduce import _finals
+from abstain.studies.results import summary
 from abstain.studies.runner import run
 from abstain.studies.spec import LearnerSpec, Study
-from abstain.studies.tables import finals, overview, slopes, tables, terminal, write
+from abstain.studies.tables import Grid, finals, overview, slopes, tables, terminal, write
 
 from .frames import empty, rows
 from .small import small
@@ -219,6 +221,38 @@ def test_shown():
     assert "&lt;i&gt;" in page
     assert "1 of 2" in page
     assert "Overview" not in report.page([], [], [], report.Facts())
+
+
+LABELS = ("EXP3-ABS, adaptive", "DR, adaptive, all labels", "UCB-GT")
+
+
+def test_a_narrow_terminal():
+    heads = ["learner", "R_T / T", "tracking", "to FS", "within", "negative", "tracking slope", "time"]
+    numbers = ["-0.1034", "0.2034", "1.00", "10 of 24", "11 of 24", "0.55", "12.33"]
+    for width in (200, 80, 60):
+        console = Console(width=width, record=True, file=io.StringIO())
+        console.print(Grid("name", heads, [[label, *numbers] for label in LABELS], "and more"))
+        text = console.export_text()
+        lines = [line.strip() for line in text.splitlines()]
+        for label in LABELS:
+            rest = [line.removeprefix(label).split("  ") for line in lines if line.startswith(label)]
+            assert [cell.strip() for cells in rest for cell in cells if cell] == numbers
+        assert "…" not in text
+        assert (lines.count("name"), lines.count("and more")) == (1, 1)
+        assert max(map(len, text.splitlines())) <= width
+    console.print(Grid("name", ["log", "worst"], [["b" * 30, "+4.0 ± 1.0 (covtype, population)"]]))
+    assert "+4.0 ± 1.0 \n" in console.export_text().replace("  \n", " \n")
+
+
+def test_regret_in_a_narrow_terminal():
+    labels = [LearnerSpec(f"{label}, {k}", "UCBGT") for label in LABELS for k in range(3)]
+    curves = pl.concat(play("a", "guide", 0.2, learner.label, [[-0.1034, -0.1034]]) for learner in labels)
+    wide = Study("a", sets=("guide",), costs=(0.2,), learners=labels, rounds=100)
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(_finals(summary(curves), wide))
+    text = console.export_text()
+    assert "…" not in text
+    assert text.count("-0.1034") == len(labels)
 
 
 def test_a_real_run(tmp_path):

@@ -87,6 +87,8 @@ class LearnerSpec(Keyed):
     folder: str | None = field(default=None, compare=False)
     code: str = field(default="", init=False)
     """What tells the code of a class with an import path from another version of it."""
+    supervised: bool = field(default=False, init=False, compare=False)
+    """Whether it is shown the label of every round."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.label, str) or not self.label:
@@ -123,7 +125,8 @@ class LearnerSpec(Keyed):
     def _try(self) -> None:
         """Make it once, so that what is wrong is said before anything is played."""
         try:
-            self.make(experts.hyperplanes(1, 1, 1), cost=0.5, loss="zero_one", seed=0, rounds=1)
+            made = self.make(experts.hyperplanes(1, 1, 1), cost=0.5, loss="zero_one", seed=0, rounds=1)
+            object.__setattr__(self, "supervised", bool(made.supervised))
         except AbstainError:
             raise
         except Exception as error:  # whatever somebody's constructor does

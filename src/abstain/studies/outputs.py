@@ -1,5 +1,6 @@
 """The folder results go to: what cannot be written there is said in words."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,15 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise FileError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+def file_name(name: str) -> str:
+    """A name as that of a file: a study may be called anything, its files stay in their folder.
+
+    >>> file_name("../mine, late")
+    '..-mine-late'
+    """
+    return re.sub(r"[^\w.-]+", "-", name)
 
 
 def make_folder(path: Path) -> Path:

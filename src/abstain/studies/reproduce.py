@@ -16,11 +16,11 @@ from .rows import rows_of
 from .runner import FAILURES, Session, run
 from .spec import AnyStudy, LogStudy, Study, paper, read, select, shipped
 from .spoilt import source
+from .tables.cells import number
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
-    from rich.table import Table
 
 QUICK = (
     "This is a quick run, of one expert set, two draws and 2,000 rounds, unless a study says otherwise (of "
@@ -104,24 +104,19 @@ def _beyond() -> set[str]:
     return shipped().keys() - paper().keys()
 
 
-def _finals(table: "pl.DataFrame", study: Study) -> "Table":
+def _finals(table: "pl.DataFrame", study: Study) -> tabled.Grid:
     """R_T / T of every learner in the first settings of a study; the report has all."""
     import polars as pl
-    from rich.markup import escape
-    from rich.table import Table
 
     last = table.filter((pl.col("study") == study.name) & (pl.col("t") == study.rounds))
-    result = Table(title=f"Average regret R_T / T, study {escape(study.name)}")
-    result.add_column("set, cost", no_wrap=True)
-    for learner in study.learners:
-        result.add_column(learner.label, justify="right", min_width=6)
+    labels = [learner.label for learner in study.learners]
     settings = last.partition_by("dataset", "cost", as_dict=True, maintain_order=True)
+    lines = []
     for (dataset, cost), rows in list(settings.items())[:SHOWN]:
         regret = dict(zip(rows["learner"], rows["regret"], strict=True))
-        result.add_row(f"{dataset}, {cost:g}", *(f"{regret[learner.label]:.4f}" for learner in study.learners))
-    if len(settings) > SHOWN:
-        result.caption = f"and {len(settings) - SHOWN} more settings in the report"
-    return result
+        lines.append([f"{dataset}, {cost:g}", *(number(regret[label]) for label in labels)])
+    more = f"and {len(settings) - SHOWN} more settings in the report" if len(settings) > SHOWN else ""
+    return tabled.Grid(f"Average regret R_T / T, study {study.name}", ["set, cost", *labels], lines, more)
 
 
 def _played_instead(wanted: AnyStudy, played: AnyStudy) -> str:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from ..tables.cells import Strong
 from .recipes import recipe
 from .results import MOVING, STILL
 from .study import LogStudy
@@ -22,13 +23,13 @@ def reached(study: LogStudy, summary: "pl.DataFrame") -> tuple[tuple[str, ...], 
         who = (goal.learner, goal.feedback, f"{goal.delay:,}")
         if still:
             log = max(still, key=lambda name: still[name])
-            mean = f"mean {of_log[STILL]:+.1f}, worst {still[log]:+.1f} ({log})"
+            mean = f"mean {of_log[STILL]:+z.1f}, worst {still[log]:+z.1f} ({log})"
             lines.append((*who, "nothing moves", f"{goal.still:+g}", mean, _verdict(still[log] <= goal.still)))
         if goal.moving is not None and MOVING in of_log:
-            mean = f"mean {of_log[MOVING]:+.1f}"
+            mean = f"mean {of_log[MOVING]:+z.1f}"
             lines.append((*who, "something moves", f"{goal.moving:+g}", mean, _verdict(of_log[MOVING] <= goal.moving)))
     return tuple(lines)
 
 
 def _verdict(met: bool) -> str:
-    return "reached" if met else "**missed**"
+    return "reached" if met else Strong("missed")

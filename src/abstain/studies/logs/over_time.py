@@ -7,7 +7,7 @@ import numpy as np
 
 from ...typing import Floats
 from ..figures.style import GREY, OTHERS, STYLES, Style, new_figure
-from .play import ALL, HINDSIGHT, OWN, TUNED
+from .players import ALL, HINDSIGHT, OWN, TUNED
 from .study import LogStudy, feedback_of
 
 if TYPE_CHECKING:

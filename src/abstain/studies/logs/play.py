@@ -12,13 +12,12 @@ from ...typing import Bools, Floats
 from .. import seeds
 from ..sources import fingerprint
 from .making import ModelLog, make
+from .players import ALL, HINDSIGHT, OWN, TUNED
 from .recipes import Recipe
 from .study import LogPart, feedback_of
 
 PIECES = 40
 """A log is cut into so many for the loss over time."""
-TUNED, OWN, ALL, HINDSIGHT = "tuned once", "re-tuned, own labels", "re-tuned, all labels", "best afterwards"
-ALTERNATIVES = (TUNED, OWN, ALL, HINDSIGHT)
 
 
 def play(part: LogPart, data: str | None) -> dict[str, Any]:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 from .. import outputs
 from ..figures.saving import save
 from ..figures.style import look
+from ..tables import Grid
+from ..tables.markdown import grid
 from . import goals, over_time
 from .results import more_labels as differences
 from .results import summary
 from .study import LogStudy
-from .tables import LogTable, markdown, more_labels, tables
+from .tables import LogTable, more_labels, tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
 
 ROWS = "logs.parquet"
 INTRODUCTION = """Per cent of the loss of the threshold tuned on the first tenth with all its labels, on the same log;
-below 0 is better. Means over {seeds} seeds from {first} on, and the standard error of that difference. Losses count
-after the first tenth.
+below 0 is better. {seeds} Losses count after the first tenth.
 """
 
 
@@ -50,38 +51,33 @@ def _write_study(study: LogStudy, rows: "pl.DataFrame", out: Path, console: "Con
     compared = more_labels(study, differences(rows))
     if compared is not None:
         shown.append(compared)
-    folder = outputs.make_folder(out / "tables")
-    outputs.write(folder / f"{study.name}.csv", found.write_csv().encode())
-    outputs.write(folder / f"{study.name}.md", page(study, shown, judged).encode())
+    folder, name = outputs.make_folder(out / "tables"), outputs.file_name(study.name)
+    outputs.write(folder / f"{name}.csv", found.write_csv().encode())
+    outputs.write(folder / f"{name}.md", page(study, shown, judged).encode())
     panels = over_time.over_time(study, rows)
     if panels:
         with look():
-            save(over_time.draw(panels), out / "figures", f"{study.name}-over-time")
+            save(over_time.draw(panels), out / "figures", f"{name}-over-time")
     for table in shown:
         if table.delay == max(study.delays):
-            _print(table.title, table.heads, table.lines, console)
+            console.print(Grid(_as_title(table.title), table.heads, table.lines))
     if judged:
-        _print("Goals", goals.HEADS, judged, console)
-    console.print(f"Tables:  {folder / study.name}.md", markup=False, highlight=False, soft_wrap=True)
+        console.print(Grid("Goals", goals.HEADS, judged))
+    console.print(f"Tables:  {folder / name}.md", markup=False, highlight=False, soft_wrap=True)
 
 
 def page(study: LogStudy, shown: Sequence[LogTable], judged: tuple[tuple[str, ...], ...]) -> str:
     """All tables in Markdown."""
-    parts = [f"# {study.title or study.name}", INTRODUCTION.format(seeds=study.repetitions, first=study.seed)]
+    seeds = f"Means over {study.repetitions} seeds from {study.seed} on, and the standard error of that difference."
+    if study.repetitions == 1:
+        seeds = f"Of 1 seed, {study.seed}."
+    parts = [f"# {study.title or study.name}", INTRODUCTION.format(seeds=seeds)]
     if judged:
-        parts += ["## Goals\n", markdown(goals.HEADS, judged), ""]
+        parts += ["## Goals\n", grid(goals.HEADS, judged), ""]
     for table in shown:
-        parts += [f"## {table.title[0].upper()}{table.title[1:]}\n", markdown(table.heads, table.lines), ""]
+        parts += [f"## {_as_title(table.title)}\n", grid(table.heads, table.lines), ""]
     return "\n".join(parts)
 
 
-def _print(title: str, heads: tuple[str, ...], lines: tuple[tuple[str, ...], ...], console: "Console") -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    result = Table(title=title[0].upper() + title[1:])
-    for k, head in enumerate(heads):
-        result.add_column(escape(head), justify="left" if k == 0 else "right")
-    for line in lines:
-        result.add_row(*(escape(cell) for cell in line))
-    console.print(result)
+def _as_title(text: str) -> str:
+    return text[0].upper() + text[1:]

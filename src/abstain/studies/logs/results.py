@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .play import TUNED
+from .players import TUNED
 from .study import LogStudy, feedback_of, parts
 
 if TYPE_CHECKING:

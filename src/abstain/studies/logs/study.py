@@ -8,6 +8,7 @@ from ... import __version__
 from ...errors import InputError
 from ...tables import as_count, as_seed, is_number
 from ..ingredients import Keyed, LearnerSpec
+from .players import ALTERNATIVES
 from .recipes import LOGS, SHIPPED, Recipe, recipe
 
 QUICK_ROUNDS, QUICK_DELAYS, QUICK_REPETITIONS = 2_000, (0, 100), 2
@@ -61,8 +62,9 @@ class LogStudy:
             object.__setattr__(self, name, tuple(values))
         for log in self.logs:
             recipe(log)
-        for delay in self.delays:
-            as_count(delay, "delays", least=0)
+        delays = (as_count(delay, "delays", least=0) for delay in self.delays)
+        object.__setattr__(self, "delays", tuple(dict.fromkeys(delays)))
+        object.__setattr__(self, "logs", tuple(dict.fromkeys(self.logs)))
         as_count(self.repetitions, "repetitions")
         as_count(self.rounds, "rounds", least=100)
         if as_seed(self.seed) is None or not isinstance(self.seed, int):
@@ -70,10 +72,18 @@ class LogStudy:
         for learner in self.learners:
             if not isinstance(learner, LearnerSpec):
                 raise InputError(f"learners: expected LearnerSpecs, got {learner!r}")
+            if learner.label in ALTERNATIVES:
+                raise InputError(f"label: expected none of {'; '.join(ALTERNATIVES)}, got {learner.label!r}")
         names = [f"{learner.label} ({feedback_of(learner)})" for learner in self.learners]
         if len(set(names)) < len(names):
             raise InputError(f"learners: expected none twice, got {', '.join(names)}")
         object.__setattr__(self, "goals", tuple(_as_goal(goal) for goal in self.goals))
+        for goal in self.goals:
+            who = f"{goal.learner} ({goal.feedback})"
+            if who not in names:
+                raise InputError(f"goals: expected one of {'; '.join(names)}, got {who}")
+            if goal.delay not in self.delays:
+                raise InputError(f"goals: expected a delay of {', '.join(map(str, self.delays))}, got {goal.delay!r}")
 
     def quick(self) -> "LogStudy":
         """A few short logs of the sets that come with scikit-learn, twice: to see that it works."""
@@ -84,7 +94,9 @@ class LogStudy:
 
 
 def feedback_of(learner: LearnerSpec) -> str:
-    """Which labels come back to it, as a word."""
+    """Which labels come back to it, as a word; a supervised learner is shown all, whatever it does."""
+    if learner.supervised:
+        return "both"
     feedback = learner.options.get("feedback", "predicted")
     return feedback if isinstance(feedback, str) else ", ".join(f"{chance:g}" for chance in feedback)
 

@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .play import ALTERNATIVES, TUNED
+from ..tables.cells import Strong
+from .players import ALTERNATIVES, TUNED
 from .results import MOVING, STILL, WORST
 from .study import FEEDBACKS, LogStudy
 
@@ -58,7 +59,7 @@ def more_labels(study: LogStudy, found: "pl.DataFrame") -> LogTable | None:
     if here.is_empty():
         return None
     cells = {
-        (row["log"], row["learner"]): f"**{_cell(row)}**" if _is_more(row) else _cell(row)
+        (row["log"], row["learner"]): Strong(_cell(row)) if _is_more(row) else _cell(row)
         for row in here.iter_rows(named=True)
     }
     players, logs = here["learner"].unique(maintain_order=True), here["log"].unique(maintain_order=True)
@@ -73,10 +74,4 @@ def _is_more(row: dict[str, Any]) -> bool:
 def _cell(row: dict[str, Any]) -> str:
     error = "" if row["error"] is None else f" ± {row['error']:.1f}"
     where = f" ({row['at']})" if row["log"] == WORST else ""
-    return f"{row['percent']:+.1f}{error}{where}"
-
-
-def markdown(heads: tuple[str, ...], lines: "tuple[tuple[str, ...], ...]") -> str:
-    """A table in Markdown."""
-    rule = tuple("---" for _ in heads)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, rule, *lines))
+    return f"{row['percent']:+z.1f}{error}{where}"

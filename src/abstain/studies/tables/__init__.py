@@ -3,6 +3,6 @@
 from .finals import LIMIT, finals
 from .overview import overview, slopes
 from .table import Table, tables, write
-from .terminal import terminal
+from .terminal import Grid, terminal
 
-__all__ = ["LIMIT", "Table", "finals", "overview", "slopes", "tables", "terminal", "write"]
+__all__ = ["LIMIT", "Grid", "Table", "finals", "overview", "slopes", "tables", "terminal", "write"]

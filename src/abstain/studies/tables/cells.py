@@ -8,6 +8,13 @@ if TYPE_CHECKING:
 
 Row: TypeAlias = dict[str, Any]
 
+
+class Strong(str):
+    """A cell that is shown in bold, in whatever way its table is."""
+
+    __slots__ = ()
+
+
 EXPLAINED = (
     "Medians over the settings of average regret, of its ratio to that of FS, and of the time a round, in times of "
     "UCB-GT (or of the fastest learner) on the same draw; the mean rank among those that compete; the settings within "

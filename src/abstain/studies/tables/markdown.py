@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from .cells import EXPLAINED, MOVING, Row, factor, number, shown
+from .cells import EXPLAINED, MOVING, Row, Strong, factor, number, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def markdown(name: str, title: str, finals: "pl.DataFrame", overview: "pl.DataFrame", slopes: "pl.DataFrame") -> str:
     """The overview, how regret grows, then a row a setting and learner."""
     heads, rows = shown(overview)
-    parts = [f"# {name}", title, _lines(heads, rows), EXPLAINED]
+    parts = [f"# {name}", title, grid(heads, rows), EXPLAINED]
     if "tracking" in heads or "slope" in heads:
         parts.append(MOVING)
     if len(slopes):
@@ -20,7 +20,7 @@ def markdown(name: str, title: str, finals: "pl.DataFrame", overview: "pl.DataFr
             [dataset, f"{cost:g}", label, *map(factor, both)] for dataset, cost, label, *both in slopes.iter_rows()
         )
         columns = ("set", "cost", "learner", "slope of log R_T", "slope of log tracking regret")
-        parts += ["## How regret grows with T", _lines(columns, grown)]
+        parts += ["## How regret grows with T", grid(columns, grown)]
     n = "; ".join(f"{n} repetitions, errors over {units}" for n, units in _counts(finals))
     parts += ["## Settings", f"Means ± standard errors ({n}); in bold what is above 2 FS + 0.002."]
     return "\n\n".join([*parts, _settings(finals, "tracking" in heads)]) + "\n"
@@ -39,14 +39,14 @@ def _settings(finals: "pl.DataFrame", moves: bool) -> str:
         regret, alone = _with_error(row["regret"], row["se"]), row["learner"] == row["reference"]
         cells = [
             row["study"], row["dataset"], f"{row['cost']:g}", f"{row['rounds']:,}", row["learner"],
-            f"**{regret}**" if row["within"] is False else regret,
+            Strong(regret) if row["within"] is False else regret,
             "" if alone else _between(row), "" if alone else row["reference"],
             factor(row["ratio"]), factor(row["rank"]), factor(row["time"]),
         ]  # fmt: skip
         if moves:
             cells.insert(6, _with_error(row["tracking"], row["tracking_se"]))
         rows.append(cells)
-    return _lines(heads, rows)
+    return grid(heads, rows)
 
 
 def _with_error(mean: float, error: float | None) -> str:
@@ -58,6 +58,12 @@ def _between(row: Row) -> str:
     return f"{number(row['difference'])}{ends}"
 
 
-def _lines(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of these cells."""
     lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def _cell(cell: str) -> str:
+    text = cell.replace("|", "&#124;")
+    return f"**{text}**" if isinstance(cell, Strong) else text

@@ -1,6 +1,5 @@
 """Which tables a run has, and their files."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +52,7 @@ def _finals(curves: "pl.DataFrame", study: Study) -> "pl.DataFrame":
 
 def write(table: Table, folder: Path) -> tuple[Path, Path]:
     """Write NAME.md, for people, and NAME.csv, a row a setting and learner."""
-    name = re.sub(r"[^\w.-]+", "-", table.name)
+    name = outputs.file_name(table.name)
     folder = outputs.make_folder(folder)
     text = markdown(table.name, table.title, table.finals, table.overview, table.slopes)
     return (
