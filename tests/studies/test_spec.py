@@ -77,7 +77,7 @@ def test_beyond_the_paper():
         assert study.seed >= 1_000
         assert [learner.label for learner in study.learners] == [learner.label for learner in beyond[0].learners]
     assert {study.name for study in spec.select(spec.paper(), "all")} < set(spec.paper())
-    with pytest.raises(InputError, match="expected one of main, .*readings, beyond, moving, all"):
+    with pytest.raises(InputError, match="expected one of main, .*readings, beyond, moving, logs, tuning, all"):
         spec.select(studies, "nothing")
 
 
