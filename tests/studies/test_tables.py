@@ -90,7 +90,9 @@ def test_near_fs():
     assert (near["rank"], far["rank"]) == (1.0, 2.0)
     negative = row(table, cost=0.3, learner="DR")  # there is no ratio to a negative regret
     assert negative["ratio"] is None
-    assert negative["excess"] == pytest.approx(-0.025 + 0.03 - 0.002)
+    assert negative["excess"] == pytest.approx(-0.025 - 0.002)  # nor is twice as negative a limit
+    assert negative["within"] is True
+    assert row(table, cost=0.3, learner="UCB-GT")["excess"] == pytest.approx(0.015 - 0.002)
 
 
 def test_time_is_relative():
@@ -118,10 +120,10 @@ def test_overview():
     assert table["learner"].to_list() == ["DR", "UCB-GT", "FS"]  # by rank; those apart last
     dr = row(table, learner="DR")
     assert dr["settings"] == dr["limits"] == 2
-    assert (dr["within"], dr["negative"], dr["rank"]) == (1, 1, 1.0)
+    assert (dr["within"], dr["negative"], dr["rank"]) == (2, 1, 1.0)
     assert dr["regret"] == pytest.approx((np.mean(DR) - 0.025) / 2)
     assert dr["ratio"] == pytest.approx(np.mean(DR) / np.mean(FS))  # of the one setting that has one
-    assert dr["excess"] == pytest.approx(0.003)
+    assert dr["excess"] == pytest.approx(np.mean(DR) - 2 * np.mean(FS) - 0.002)
     assert row(table, learner="UCB-GT")["excess"] == pytest.approx(np.mean(GT) - 2 * np.mean(FS) - 0.002)
 
 
@@ -183,7 +185,7 @@ def test_files(tmp_path):
     assert pl.read_csv(numbers)["regret"].to_list() == table.finals["regret"].to_list()
     text = markdown.read_text(encoding="utf-8")
     assert "| learner | R_T / T | to FS | rank | within | excess | negative | time |" in text
-    assert "| DR | 0.0000 | 1.50 | 1.00 | 1 of 2 | 0.0030 | 1 of 2 |" in text
+    assert "| DR | 0.0000 | 1.50 | 1.00 | 2 of 2 | -0.0103 | 1 of 2 |" in text
     lines = [line for line in text.splitlines() if line.startswith("| a | guide | 0.2")]
     assert len(lines) == 3
     assert "**0.1100 ± 0.0104**" in lines[0]

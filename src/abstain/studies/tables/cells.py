@@ -18,7 +18,8 @@ class Strong(str):
 EXPLAINED = (
     "Medians over the settings of average regret, of its ratio to that of FS, and of the time a round, in times of "
     "UCB-GT (or of the fastest learner) on the same draw; the mean rank among those that compete; the settings within "
-    "2 FS + 0.002, and by how much that is exceeded at worst; the settings with negative mean regret."
+    "2 FS + 0.002 (FS counts as 0 where its regret is negative), and by how much that is exceeded at worst; the "
+    "settings with negative mean regret."
 )
 MOVING = (
     "Tracking regret is that against the best sequence of experts, one for each regime of a stream. Slopes are those "

@@ -13,7 +13,8 @@ FULL = "FS"
 CLOCK = "UCB-GT"
 """The learner whose time is the unit, where it is played."""
 LIMIT = (2.0, 0.002)
-"""A learner is near FS if its average regret is at most so many times that of FS, plus so much."""
+"""A learner is near FS if its average regret is at most so many times that of FS, plus so much. Where that of FS is
+negative it counts as 0: twice as negative is not what anybody asks for."""
 SETTING = ("study", "dataset", "cost")
 COVERAGE = 0.95
 
@@ -30,9 +31,9 @@ def finals(
     ``regret`` is the mean of R_T / T with its standard error ``se``; ``tracking`` the same against the best sequence of
     experts. ``difference`` is that to the ``reference`` in the same repetitions (FS where it is played, else the first
     of the ``learners``, unless one is given), from ``low`` to ``high`` with 95 % confidence. ``ratio`` is that to FS,
-    ``excess`` what ``regret`` has above 2 FS + 0.002, and ``within`` whether that is nothing. ``rank`` counts from the
-    least regret; those ``apart`` have none. ``time`` is the median time a round, in times of UCB-GT on the same draw,
-    or of the fastest learner.
+    ``excess`` what ``regret`` has above 2 FS + 0.002 (above 0.002 where FS is negative), and ``within`` whether that is
+    nothing. ``rank`` counts from the least regret; those ``apart`` have none. ``time`` is the median time a round, in
+    times of UCB-GT on the same draw, or of the fastest learner.
 
     Repetitions on one expert set are not independent: errors are over the ``units``, the expert sets where there are
     several, else the draws. A single unit has no error.
@@ -58,7 +59,7 @@ def finals(
     full = rows.filter(pl.col("learner") == FULL).select(*SETTING, full="regret")
     rows = rows.join(full, on=SETTING, how="left").with_columns(
         ratio=pl.when(pl.col("full") > 0.0).then(pl.col("regret") / pl.col("full")),
-        excess=pl.col("regret") - LIMIT[0] * pl.col("full") - LIMIT[1],
+        excess=pl.col("regret") - LIMIT[0] * pl.col("full").clip(lower_bound=0.0) - LIMIT[1],
     )
     ranked = rows.filter(~pl.col("learner").is_in(list(apart))).select(
         *SETTING, "learner", rank=pl.col("regret").rank("average").over(SETTING)

@@ -22,7 +22,7 @@ def markdown(name: str, title: str, finals: "pl.DataFrame", overview: "pl.DataFr
         columns = ("set", "cost", "learner", "slope of log R_T", "slope of log tracking regret")
         parts += ["## How regret grows with T", grid(columns, grown)]
     n = "; ".join(f"{n} repetitions, errors over {units}" for n, units in _counts(finals))
-    parts += ["## Settings", f"Means ± standard errors ({n}); in bold what is above 2 FS + 0.002."]
+    parts += ["## Settings", f"Means ± standard errors ({n}); in bold what is above 2 max(FS, 0) + 0.002."]
     return "\n\n".join([*parts, _settings(finals, "tracking" in heads)]) + "\n"
 
 
