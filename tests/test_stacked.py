@@ -32,6 +32,7 @@ def test_it_equals_its_twin(table, delay, seed):
     assert learner.weights.sum() + learner.stacker_weight == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize(("loss", "delay"), [("zero_one", 0), ("ramp", 3), ("hinge", 1)])
 @pytest.mark.parametrize("cost", [0.1, 0.3, 0.5])

@@ -125,6 +125,7 @@ SETS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("kind", [ab.Exp3Abs, ab.DoublyRobust])
 @pytest.mark.parametrize(

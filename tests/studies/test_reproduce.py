@@ -94,6 +94,7 @@ def test_all_is_the_paper_s():
     assert {study.name.partition("-")[0] for study in find("moving")} == {"moving"}
 
 
+@pytest.mark.long
 def test_moving_without_data(tmp_path, monkeypatch):
     monkeypatch.delenv("ABSTAIN_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
