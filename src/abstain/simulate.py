@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from .engine import Learner
 from .engine.loop import Played
+from .engine.play import Edges, Table
 from .errors import InputError, shown
 from .losses import Loss
 from .tables import as_count, as_table, plain
@@ -78,7 +79,11 @@ def simulate(
         costs = learner.cost.of(table, learner.round + 1, len(table))
         before = learner.snapshot()
         try:
-            learner.play(table, labels, costs, wait, at, trace.edges, progress or (lambda done: None), out)
+            playing = learner.playing(wait)
+            try:
+                playing.play(Table(table, labels, costs), Edges(at, trace.edges), progress or (lambda done: None), out)
+            finally:
+                playing.finish()
         except Exception:
             learner.restore(before)
             raise

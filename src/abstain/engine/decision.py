@@ -67,7 +67,7 @@ class Decision:
         """Whether this is what the learner with that key decided, with nothing changed."""
         if self._key is not None:
             return self._key == key
-        return self.digest is not None and hmac.compare_digest(self.digest, _sign(key, self._content()))
+        return self.digest is not None and hmac.compare_digest(self.digest, sign(key, self._content()))
 
     def _content(self) -> dict[str, Any]:
         """All but the digest, as plain values."""
@@ -81,7 +81,7 @@ class Decision:
     def to_json(self) -> str:
         """The decision as JSON; floats are written so that they are read back exactly."""
         content = self._content()
-        return json.dumps({**content, "digest": self.digest if self._key is None else _sign(self._key, content)})
+        return json.dumps({**content, "digest": self.digest if self._key is None else sign(self._key, content)})
 
     @classmethod
     def from_json(cls, text: str) -> "Decision":
@@ -126,7 +126,8 @@ def frozen(array: Array) -> Array:
     return array
 
 
-def _sign(key: bytes, content: dict[str, Any]) -> str:
+def sign(key: bytes, content: dict[str, Any]) -> str:
+    """The digest of plain values by a key."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 

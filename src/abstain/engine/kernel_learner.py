@@ -1,7 +1,7 @@
 """Learners whose rounds are compiled: their state, a NamedTuple of arrays, and a few kernels."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -20,8 +20,8 @@ from .calls import Calls, Hand
 from .decision import FORMAT_1, Decision
 from .identity import Identity
 from .learner import Choice, Learner, Seed
-from .loop import Expects, Kernels, Late, Played, Rounds, count_no_edges, inform_nothing, never_full
-from .play import play_blocks, writeable
+from .loop import Arrivals, Expects, Kernels, Late, Played, Rounds, count_no_edges, inform_nothing, never_full
+from .play import Playing, PlayingBlocks, writeable
 from .state import check_arrays, copied, fields_named
 
 
@@ -254,33 +254,32 @@ class KernelLearner(Learner):
 
     # Whole tables.
 
-    def play(
-        self, X: Floats, y: Array, costs: Floats, delay: int, at: Ints, edges: Ints, progress: Callable[[int], None],
-        out: Played,
-    ) -> None:  # fmt: skip
-        if self.compiled:
-            play_blocks(self, X, y, costs, delay, at, edges, progress, out)
-        else:
-            super().play(X, y, costs, delay, at, edges, progress, out)
+    def playing(self, delay: int, later: bool = False) -> Playing:
+        return PlayingBlocks(self, delay, later) if self.compiled else super().playing(delay, later)
 
-    def _new_late(self, delay: int) -> Late:
-        """An empty ring for labels that come ``delay`` rounds late."""
+    def _new_late(self, n: int, old: Late | None) -> Late:
+        """Room for ``n`` rounds that wait, those that wait already among them."""
         hand = self._hand
-        return Late(
-            expert=np.full(delay, -1),
-            abstains=np.zeros((delay, hand.abstains.size), np.bool_),
-            losses=np.zeros((delay, hand.losses.size), hand.losses.dtype),
-            cost=np.zeros(delay),
-            carry=np.zeros((delay, hand.carry.size), hand.carry.dtype),
-            seen=np.zeros(delay, np.bool_),
+        late = Late(
+            expert=np.full(n, -1),
+            abstains=np.zeros((n, hand.abstains.size), np.bool_),
+            losses=np.zeros((n, hand.losses.size), hand.losses.dtype),
+            cost=np.zeros(n),
+            carry=np.zeros((n, hand.carry.size), hand.carry.dtype),
+            seen=np.zeros(n, np.bool_),
         )
+        for array, before in zip(late, old or (), strict=False):
+            array[: len(before)] = before
+        return late
 
-    def _play_block(self, rounds: Rounds, at: Ints, edges: Ints, late: Late | None, out: Played) -> None:
+    def _play_block(
+        self, rounds: Rounds, at: Ints, edges: Ints, late: Late | None, arrivals: Arrivals | None, out: Played
+    ) -> None:  # fmt: skip
         done, hand = 0, self._hand
         while done < len(rounds.u):
             self._make_room()
             done = self._call.functions.play(
-                done, self.round + 1, rounds, at, edges, late, Expects(*self.expects), self.pairs, hand.carry,
+                done, self.round + 1, rounds, at, edges, late, arrivals, Expects(*self.expects), self.pairs, hand.carry,
                 self.state, out,
             )  # fmt: skip
             if done < 0:
@@ -290,9 +289,9 @@ class KernelLearner(Learner):
         if self.kernels.edges is count_no_edges:
             edges[:] = self._edges_shown(rounds.abstains[at])
 
-    def _settle(self, first: int, last: int, late: Late) -> None:
-        """Learn what waits in the ring of these rounds."""
-        self._call.functions.settle(first, last, late, self.state)
+    def _settle(self, places: Ints, late: Late) -> None:
+        """Learn what waits at these places."""
+        self._call.functions.settle(places, late, self.state)
 
     def warm_start(self, X: ArrayLike, y: ArrayLike) -> None:
         """Learn from a table X (n, d) and all its labels y (n,), before the first round: as full information."""

@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -15,10 +15,10 @@ from ..experts.base import check_advice
 from ..registry import Registry
 from ..tables import as_row, as_seed, own_stream
 from ..typing import Array, Bools, Floats, Ints
-from .decision import Decision, frozen
+from .decision import Decision, frozen, sign
 from .feedback import Chances, arrivals
 from .identity import Identity
-from .play import play_rounds
+from .play import Playing, PlayingRounds
 from .saving import contents
 from .shared import Shared
 
@@ -134,6 +134,10 @@ class Learner(Shared, ABC):
     def id(self) -> str:
         """The learner's own; files and copies have the same."""
         return self._identity.learner
+
+    def sign(self, content: dict[str, Any]) -> str:
+        """A digest of plain values by the key that signs decisions, for what somebody keeps beside a decision."""
+        return sign(self._identity.key, content)
 
     @property
     def pending(self) -> tuple[int, ...]:
@@ -309,12 +313,11 @@ class Learner(Shared, ABC):
 
     # Whole tables, for `simulate`.
 
-    def play(
-        self, X: Floats, y: Array, costs: Floats, delay: int, at: Ints, edges: Ints, progress: Callable[[int], None],
-        out: Any,
-    ) -> None:  # fmt: skip
-        """Play a table that was checked, into the arrays of ``out``; round by round, unless a learner is compiled."""
-        play_rounds(self, X, y, delay, at, edges, progress, out)
+    def playing(self, delay: int, later: bool = False) -> Playing:
+        """A game of one or more tables, round by round unless a learner is compiled. Labels come ``delay`` rounds late;
+        with ``later``, when each table says.
+        """
+        return PlayingRounds(self, delay)
 
     def surrogate(self, expert: Ints, y: Array, costs: Floats) -> Any:
         """L~ of the rounds (T,) of a game, and its gamma (None: any); None for learners that play L itself."""
