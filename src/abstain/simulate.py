@@ -68,14 +68,14 @@ def simulate(
     """
     if not isinstance(learner, Learner):
         raise InputError(f"learner: expected a Learner, got {type(learner).__name__}")
-    table = as_table(X, learner.experts.n_features)
-    learner.experts.check_inputs(table)
-    labels = as_labels(y, len(table), learner.loss)
-    at = _as_checkpoints(checkpoints, len(table))
-    wait = min(as_count(delay, "delay", least=0), len(table))
-    out = Played(np.empty(len(table), np.int64), np.empty(len(table), np.bool_), np.empty(len(table)))
-    trace = Trace(*out, checkpoints=at, edges=np.zeros(len(at), np.int64))
-    with learner.lock:
+    with learner.lock:  # from here on: another thread may change the experts that the table is for
+        table = as_table(X, learner.experts.n_features)
+        learner.experts.check_inputs(table)
+        labels = as_labels(y, len(table), learner.loss)
+        at = _as_checkpoints(checkpoints, len(table))
+        wait = min(as_count(delay, "delay", least=0), len(table))
+        out = Played(np.empty(len(table), np.int64), np.empty(len(table), np.bool_), np.empty(len(table)))
+        trace = Trace(*out, checkpoints=at, edges=np.zeros(len(at), np.int64))
         costs = learner.cost.of(table, learner.round + 1, len(table))
         before = learner.snapshot()
         try:

@@ -47,6 +47,11 @@ class KernelLearner(Learner):
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
         self._used, self.pairs = rules_in_use(experts)
 
+    def _take_experts(self, experts: ExpertSet) -> None:
+        super()._take_experts(experts)
+        self._used, self.pairs = rules_in_use(experts)
+        vars(self).pop("_hand", None)
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         kernels = getattr(cls, "kernels", None)
@@ -132,6 +137,10 @@ class KernelLearner(Learner):
     def layout(self) -> Layout:
         """The experts side by side by rule, for states that keep what is the same for all experts of a rule once."""
         return arrange(self.experts)
+
+    def _as_numbered(self, rules: Ints) -> Ints:
+        """Rules in use, as the experts number them."""
+        return rules if self._used is None else self._used[rules]
 
     def _of_used(self, abstains: Bools) -> Bools:
         """Abstentions (..., A) of the rules in use."""
@@ -297,12 +306,12 @@ class KernelLearner(Learner):
         """Learn from a table X (n, d) and all its labels y (n,), before the first round: as full information."""
         if self.kernels.inform is inform_nothing:
             super().warm_start(X, y)
-        table = as_table(X, self.experts.n_features)
-        self.experts.check_inputs(table)
-        labels = self.loss.labels(y)
-        if len(labels) != len(table):
-            raise InputError(f"y: expected {len(table)} labels, one for each row of X, got {len(labels)}")
         with self.lock:
+            table = as_table(X, self.experts.n_features)
+            self.experts.check_inputs(table)
+            labels = self.loss.labels(y)
+            if len(labels) != len(table):
+                raise InputError(f"y: expected {len(table)} labels, one for each row of X, got {len(labels)}")
             if self.round > 0:
                 raise InputError(f"warm_start: expected a learner before its first round, got one after {self.round}")
             paid, before = self._cost.of(table, 1, len(table)), self.snapshot()

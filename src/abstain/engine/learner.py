@@ -15,6 +15,7 @@ from ..experts.base import check_advice
 from ..registry import Registry
 from ..tables import as_row, as_seed, own_stream
 from ..typing import Array, Bools, Floats, Ints
+from .changes import Change, as_of_now, check_sizes, gathered, needed, since
 from .decision import Decision, frozen, sign
 from .feedback import Chances, arrivals
 from .identity import Identity
@@ -245,10 +246,20 @@ class Learner(Shared, ABC):
             finally:
                 self._random.bit_generator.state = random
 
-    def _check_open(self, decision: Decision) -> None:
+    def _check_open(self, decision: Decision) -> Decision:
+        """The decision, as the experts of now see it, if its label can be learnt; else raise an error."""
         self._identity.check(decision, self.expects, self.accept_unsigned)
-        if decision._key is None and not self._fits(decision):
+        now, change = decision, since(self._changes, decision.round)
+        if change is not None:
+            check_sizes(decision, change)
+            now = as_of_now(decision, change, self._carry_of_now(decision, change), self.experts)
+        if decision._key is None and not self._fits(now):
             raise DecisionError(f"decision: round {decision.round} does not fit this learner: it was changed")
+        return now
+
+    def _carry_of_now(self, decision: Decision, change: Change) -> Array:
+        """What a decision from before a change carries, as the experts of now would have it."""
+        return decision.carry
 
     def _fits(self, decision: Decision) -> bool:
         """Whether a decision can be this learner's."""
@@ -267,13 +278,16 @@ class Learner(Shared, ABC):
     def learn(self, decision: Decision, y: Any) -> None:
         """Learn the label of an open decision."""
         with self.lock:
-            self._check_open(decision)
+            now = self._check_open(decision)
             labels = self.loss.labels([y])
             losses = self.loss(decision.predictions[np.newaxis], labels)[0]
+            change = since(self._changes, decision.round)
+            if change is not None:
+                losses = gathered(losses, change.predictors, 0)
             # Closed first: if Ctrl-C comes in between, the label is lost, not learnt twice.
             entry = self._identity.open.pop(str(decision.id))
             try:
-                self._absorb(decision, losses)
+                self._absorb(now, losses)
             except Exception:
                 self._identity.open[str(decision.id)] = entry
                 raise
@@ -286,12 +300,12 @@ class Learner(Shared, ABC):
         others are often forgotten, predicting looks better than it is.
         """
         with self.lock:
-            self._check_open(decision)
+            now = self._check_open(decision)
             self._identity.forget(decision)
             if self.chances[decision.abstained] < 1.0:
-                self._miss(decision)
+                self._miss(now)
             else:
-                self._drop(decision)
+                self._drop(now)
 
     def close(self, decision: Decision, y: Any) -> None:
         """In simulated games: learn the label of an open decision, or that it did not come."""
@@ -303,6 +317,25 @@ class Learner(Shared, ABC):
     def warm_start(self, X: ArrayLike, y: ArrayLike) -> None:
         """Learn from a table with all its labels, before the first round."""
         raise InputError(f"warm_start: {type(self).__name__} learns from rounds that it decided on alone")
+
+    # Experts that come and go.
+
+    _changes: tuple[Change, ...] = ()
+    """Of the experts, as far as open decisions are from before them; and the newest."""
+
+    def rearrange(self, experts: ExpertSet, predictor_from: ArrayLike, expert_from: ArrayLike) -> None:
+        """Go on with other experts, some of whom were there before."""
+        raise InputError(
+            f"rearrange: {type(self).__name__} learns with the experts it was made with alone; those of Exp3Abs and "
+            "DoublyRobust may change"
+        )
+
+    def _take_experts(self, experts: ExpertSet) -> None:
+        self.experts = experts
+
+    def _note_change(self, change: Change) -> None:
+        rounds = [t for t, _ in self._identity.open.values()]
+        self._changes = needed((*self._changes, change), rounds)
 
     def n_edges(self, x: "ArrayLike | Advice") -> int:
         """The size of the graph in use for this input; unless a learner says otherwise, of what the protocol shows."""
@@ -356,14 +389,17 @@ class Learner(Shared, ABC):
     def snapshot(self) -> tuple[Any, ...]:
         """What `restore` needs to undo all that happens from now on."""
         with self.lock:
-            return self.round, self._cost, dict(self._identity.open), self._random.bit_generator.state, self._keep()
+            random, known = self._random.bit_generator.state, dict(self._identity.open)
+            return self.round, self._cost, known, random, self.experts, self._changes, self._keep()
 
     def restore(self, snapshot: tuple[Any, ...]) -> None:
         """Undo all that happened since; what was decided since cannot be learnt. It can be done again."""
         with self.lock:
             self._identity.begin_life(snapshot[0])
-            self.round, self._cost, known, self._random.bit_generator.state, kept = snapshot
+            self.round, self._cost, known, self._random.bit_generator.state, experts, self._changes, kept = snapshot
             self._identity.open = dict(known)
+            if experts is not self.experts:
+                self._take_experts(experts)
             self._bring_back(kept)
 
     def contents(self) -> tuple[dict[str, Any], dict[str, Array]]:

@@ -11,6 +11,7 @@ from .. import experts as expert_sets
 from ..errors import AbstainError, FileError, InputError, UnknownKindError, shown
 from ..experts import ExpertSet
 from ..registry import as_plain
+from .changes import from_file
 from .decision import MOST_ROUNDS
 from .identity import Identity
 from .learner import LEARNERS, Learner
@@ -50,6 +51,7 @@ def read_learner(
         if not options:
             learner = kind._make(*parts)
         learner.round, learner._identity = last, identity
+        learner._changes = from_file(header.get("changes", []), arrays, learner.experts, last)
         learner._random.bit_generator.state = header["random"]
         learner._set_arrays(state if version > 1 else learner._from_format_1(state))
         identity.begin_life(last)

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from .. import costs
 from ..engine import Decision, Kernels, Seed
+from ..engine.calls import Hand
+from ..engine.changes import Change, gathered, since
 from ..errors import InputError
 from ..experts import Advice, ExpertSet
 from ..kernels.exp3.doubly_robust import GUESS, RobustState, choose, inform, update
@@ -15,13 +17,17 @@ from ..kernels.exp3.guesses import Constants, guesses
 from ..kernels.exp3.rate import ADAPTIVE, Rate, adaptive
 from ..kernels.exp3.state import ETA, Memories, weights
 from ..tables import as_number
-from ..typing import Array, Floats
+from ..typing import Array, Floats, Ints
+from .newcomers import carry_over_guesses
 from .weighted import WeightedLearner, fading
 
 RATE = 2.0
 """The rate is so many times EXP3-ABS's."""
 GUESSES_HELD = 5_000
 """Rounds that guesses are held for by ``memory="adaptive"``."""
+
+GUESSED = ("support", "residual", "unseen", "belief", "slopes", "lost")
+"""What guesses are made of, and saved."""
 
 
 class DoublyRobust(WeightedLearner):
@@ -51,7 +57,8 @@ class DoublyRobust(WeightedLearner):
 
     kernels = Kernels(choose, update, inform=inform)
     options: ClassVar[tuple[str, ...]] = ("guard", "memory", "feedback", "min_observe")
-    saved: tuple[str, ...] = (*WeightedLearner.saved, "support", "residual", "unseen", "belief", "slopes", "lost")
+    saved: tuple[str, ...] = (*WeightedLearner.saved, *GUESSED)
+    of_experts = (*WeightedLearner.of_experts, *GUESSED)
     signed: tuple[str, ...] = ("losses", "residual", "belief", "scores")
 
     def __init__(
@@ -114,6 +121,43 @@ class DoublyRobust(WeightedLearner):
     def _carried_well(self, carry: Array) -> bool:
         """Whether probabilities, guesses and losses are such."""
         return bool((carry >= 0.0).all() and (carry <= 1.0).all())
+
+    def _aside(self) -> float:
+        """Estimates are relative to the cost, which has to be one and the same for all rounds."""
+        if not isinstance(self._cost, costs.Constant):
+            raise InputError(f"estimates: expected a learner whose cost is a number, got {self._cost!r}")
+        return self._cost.value
+
+    # Experts that come and go.
+
+    def _hand_over(self, fresh: Self, change: Change, expert_from: Ints) -> None:
+        super()._hand_over(fresh, change, expert_from)
+        old, new = self.state.guesses, fresh.state.guesses
+        carry_over_guesses(old, new, self._as_numbered(old.rules), fresh._as_numbered(new.rules), change)
+
+    def _carry_of_now(self, decision: Decision, change: Change) -> Array:
+        """Newcomers guessed 0 and lose nothing by either label. What comes after these stays."""
+        carry, n = decision.carry, change.n_predictors
+        n_parts = 3 if self._modelled else 1
+        head, parts, rest = np.split(carry, [GUESS, GUESS + n_parts * n])
+        if parts.size < n_parts * n:
+            return carry  # it does not fit
+        return np.concatenate([head, gathered(parts.reshape(n_parts, n), change.predictors, 0.0).ravel(), rest])
+
+    def _update(self, decision: Decision, seen: bool, hand: Hand) -> None:
+        """Of rounds before they came, newcomers learn no guess."""
+        change = since(self._changes, decision.round)
+        if change is None:
+            return super()._update(decision, seen, hand)
+        g, came = self.state.guesses, change.predictors < 0
+        learnt = g.support.T, g.residual.T, g.unseen.T, g.lost
+        before = [of_predictors[came] for of_predictors in learnt]
+        super()._update(decision, seen, hand)
+        for of_predictors, kept in zip(learnt, before, strict=True):
+            of_predictors[came] = kept
+        return None
+
+    # Files.
 
     def check_saved(self, arrays: Mapping[str, Array]) -> None:
         super().check_saved(arrays)

@@ -4,9 +4,10 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import costs
-from ..engine import Kernels, Seed
+from ..engine import Kernels, Learner, Seed
 from ..errors import InputError
 from ..experts import Advice, ExpertSet
 from ..kernels.exp3.stacked import StackedState, choose, inform, update
@@ -44,6 +45,9 @@ class Stacked(DoublyRobust):
 
     def new_state(self) -> StackedState:  # type: ignore[override]
         return StackedState(super().new_state(), np.zeros(1))
+
+    def rearrange(self, experts: ExpertSet, predictor_from: ArrayLike, expert_from: ArrayLike) -> None:
+        Learner.rearrange(self, experts, predictor_from, expert_from)  # it cannot
 
     @property
     def _weights(self) -> Memories:

@@ -2,21 +2,25 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import costs
 from ..engine import Choice, Decision, KernelLearner, Seed
+from ..engine.changes import Change, as_change
 from ..engine.feedback import Chances, as_feedback, chances_of
 from ..engine.state import check_arrays, fields_named
 from ..errors import InputError, shown
 from ..experts import ExpertSet
+from ..interrupts import held_back
 from ..kernels.exp3.rate import ADAPTIVE, ANYTIME, adaptive
 from ..kernels.exp3.state import ETA, LEARNT, Memories, Memory, Sight
 from ..kernels.exp3.weights import LARGE, remake_all
 from ..tables import as_count, as_number
-from ..typing import Array, Floats
+from ..typing import Array, Floats, Ints
+from .newcomers import carry_over_sums, sums_of
 
 ADAPTIVE_MEMORIES = (None, 20_000, 5_000, 1_250)
 """Rounds that the memories of ``memory="adaptive"`` hold; None: all."""
@@ -31,10 +35,22 @@ def fading(memories: tuple[int | None, ...]) -> Memory:
     return Memory(np.array(every), np.array(keep))
 
 
+def rounds_held(memory: Memory, learnt: float) -> Floats:
+    """How many of the rounds learnt each memory still holds (C,): all of them, less what has faded."""
+    held = np.full(len(memory.every), learnt)
+    for j, (every, keep) in enumerate(zip(memory.every, memory.keep, strict=True)):
+        if every > 0:
+            steps, rest = divmod(learnt, every)
+            held[j] = rest + every * keep * (1.0 - keep**steps) / (1.0 - keep)
+    return held
+
+
 class WeightedLearner(KernelLearner):
     """A learner that draws experts by exponential weights of their estimated losses."""
 
     saved: tuple[str, ...] = ("losses", "paid", "weight", "factor", "sums", "numbers")
+    of_experts: ClassVar[tuple[str, ...]] = ("losses", "paid", "weight", "factor", "sums")
+    """The saved fields that have a place for every expert or predictor."""
 
     def __init__(
         self,
@@ -117,6 +133,65 @@ class WeightedLearner(KernelLearner):
                 return {self.memories[0]: 1.0}
             return dict(zip(self.memories, self._weights.mix.tolist(), strict=True))
 
+    @property
+    def estimates(self) -> Floats:
+        """The mean loss a round of every expert, costs included, as it is estimated now (K,): in the memories, by how
+        much each counts. NaN before the first round was learnt.
+        """
+        with self.lock:
+            s = self._weights
+            lost, paid = sums_of(s)
+            held = rounds_held(s.memory, float(s.numbers[0, LEARNT]))
+            with np.errstate(invalid="ignore"):
+                return np.asarray(s.mix @ ((lost + paid) / held[:, np.newaxis]) + self._aside())
+
+    def _aside(self) -> float:
+        """What the sums leave out of a round's loss, the same for every expert."""
+        return 0.0
+
+    # Experts that come and go.
+
+    def rearrange(self, experts: ExpertSet, predictor_from: ArrayLike, expert_from: ArrayLike) -> None:
+        """Go on with other experts, some of whom were there before.
+
+        ``predictor_from`` (P,) and ``expert_from`` (K,) say which one of those before each of the new predictors and
+        experts is; -1 for newcomers. Who stays keeps all it has, who leaves is gone. A newcomer's weight is the mean of
+        all before, in every memory; nothing is known of a predictor that is new. The adaptive rate follows the number
+        of experts from the next round learnt on, a rate that is tuned or falls with the rounds at once. Decisions that
+        are open stay so: in their rounds newcomers abstain.
+
+        >>> import abstain as ab
+        >>> two, three = (ab.experts.thresholds(n, [0.0, 0.5]) for n in (2, 3))
+        >>> learner = ab.DoublyRobust(two, cost=0.2, seed=0)
+        >>> learner.rearrange(three, predictor_from=[0, 1, -1], expert_from=[0, 1, 2, 3, -1, -1])
+        >>> learner.weights.round(3)
+        array([0.167, 0.167, 0.167, 0.167, 0.167, 0.167])
+        """
+        with self.lock:
+            change, stay = as_change(self.experts, experts, predictor_from, expert_from, self.round)
+            if self._identity.open and ((stay < 0) & (change.rules[experts.rule_of] >= 0)).any():
+                raise InputError(
+                    "expert_from: newcomers that share a rule with experts that stay cannot abstain where those "
+                    f"predicted; expected no open decisions, got {len(self._identity.open)}: learn or forget them first"
+                )
+            fresh = self._make(experts, self._cost, self.loss, self.seed, self._fresh_options())
+            self._hand_over(fresh, change, stay)
+            with held_back():
+                self._take_experts(experts)
+                self.state = fresh.state
+                self._note_change(change)
+
+    def _hand_over(self, fresh: Self, change: Change, expert_from: Ints) -> None:
+        """Let a fresh learner with other experts have what this one learnt."""
+        own, other = fields_named(self.saved, self.state), fields_named(self.saved, fresh.state)
+        for name in own.keys() - set(self.of_experts):
+            other[name][...] = own[name]
+        s = fresh._weights
+        if s.rate.kind != ADAPTIVE:
+            s.numbers[:, ETA] = s.rate.scale / (math.sqrt(self.round + 1) if s.rate.kind == ANYTIME else 1.0)
+        carry_over_sums(self._weights, s, expert_from)
+        remake_all(s)
+
     # Files.
 
     def _arrays(self) -> dict[str, Array]:
@@ -145,7 +220,8 @@ class WeightedLearner(KernelLearner):
     def check_saved(self, arrays: Mapping[str, Array]) -> None:
         s, numbers = self._weights, arrays["numbers"]
         for eta, squares, learnt in numbers.tolist():
-            if s.rate.kind == ADAPTIVE and eta != adaptive(s.rate.log_experts, squares):
+            follows = 0.0 < eta <= 1.0 if self._changes else eta == adaptive(s.rate.log_experts, squares)
+            if s.rate.kind == ADAPTIVE and not follows:  # right after a change it is still that of other experts
                 raise InputError("state: expected the rate that V gives, got another")
             # Twice: a cost that was set on the way may have changed the scale.
             if s.rate.kind != ADAPTIVE and eta > 2.0 * s.rate.scale:
