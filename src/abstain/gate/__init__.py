@@ -1,0 +1,1 @@
+"""The gate: named models, prices, reviewers, capacity; and replaying a log."""
