@@ -240,7 +240,33 @@ def test_pieces_are_put_together_by_their_rows(monkeypatch):
     assert found.row == [0, 6]
     assert found.loss["gate"] == pytest.approx([0.35, (4 * 0.2 + 2 * 0.1) / 6])  # 3 and 3 rows, 4 and 2
     assert found.threshold == pytest.approx([0.85, 0.4])
-    assert figures.prices(small()).scored == 6
+    assert figures.prices(small()).scored == 3
+
+
+def test_nothing_is_shown_where_the_gate_was_only_taught():
+    """A warm start: the gate decides nothing there, and has NaN."""
+    replay, nan = small(), float("nan")
+    timeline = replace(
+        replay.timeline, loss={"gate": [nan, nan, 0.2, 0.1], "tuned": [0.1] * 4}, threshold=[nan, nan, 0.7, 0.1],
+        model={"a": [nan, nan, 0.25, 0.25], "b": [nan, nan, 0.75, 0.75]},
+    )  # fmt: skip
+    replay = replace(replay, timeline=timeline)
+    gate, tuned = figures.prices(replay).lines
+    assert gate.y == [None, None, pytest.approx(2.0), pytest.approx(1.0)]
+    assert None not in tuned.y
+    assert figures.thresholds(replay).lines[0].y == [None, None, 0.7, 0.1]
+    assert figures.most_followed(replay) == ["b", "a"]
+    reader, _ = read(report.page(replay))
+    json.loads(reader.scripts[0], parse_constant=pytest.fail)  # NaN is no JSON
+
+
+def test_a_point_half_of_which_is_unknown_shows_the_other_half(monkeypatch):
+    monkeypatch.setattr(figures, "MOST_POINTS", 2)
+    nan = float("nan")
+    timeline = replace(small().timeline, loss={"gate": [nan, 0.3, nan, nan]}, threshold=[nan, 0.8, nan, nan])
+    replay = replace(small(), timeline=timeline)
+    assert figures.prices(replay).lines[0].y == [pytest.approx(3.0), None]
+    assert figures.thresholds(replay).lines[0].y == [0.8, None]
 
 
 def test_long_logs_have_few_points_and_short_ones_fewer():
@@ -250,7 +276,9 @@ def test_long_logs_have_few_points_and_short_ones_fewer():
 
 
 def test_times():
-    assert figures.prices(REPLAYS["wins"]).x[0] == "2024-01-08 06:30:00"
+    shows = figures.prices(REPLAYS["wins"])
+    assert (shows.x[0], shows.scored) == ("2024-01-08 06:30:00", "2024-01-28 06:30:00")  # 20 days of 200
+    assert figures.prices(replace(REPLAYS["wins"], first=0)).scored is None
     timeline = replace(small().timeline, time=["17", "18", "19", "20"])
     assert figures.prices(replace(small(), timeline=timeline)).x == [0, 3, 6, 10]  # no calendar knows these
     axis = {name: drawing.lines(figures.prices(REPLAYS[name]), drawing.POLICIES, {}).figure["layout"]["xaxis"]["type"]

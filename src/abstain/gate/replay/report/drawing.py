@@ -158,6 +158,6 @@ def bars(shows: Sequence[ClassMistakes]) -> Drawn:
     return Drawn({"data": data, "layout": layout}, keys)
 
 
-def _line(name: str, look: Look, x: Sequence[object], y: Sequence[float]) -> Figure:
+def _line(name: str, look: Look, x: Sequence[object], y: Sequence[object]) -> Figure:
     line = {"color": look.colour, "dash": look.dash, "width": look.width}
     return {"type": "scatter", "mode": "lines", "name": shown(name), "x": x, "y": y, "line": line}

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from math import isnan, nan
 from statistics import median
 from typing import NamedTuple
 
@@ -25,7 +26,8 @@ class Line(NamedTuple):
 
     key: str
     label: str
-    y: list[float]
+    y: list[float | None]
+    """None where there is nothing to show, as where the gate was only taught."""
 
 
 class OverTime(NamedTuple):
@@ -61,7 +63,10 @@ class ClassMistakes(NamedTuple):
 
 
 def coarse(timeline: Timeline, rows: int) -> Timeline:
-    """Neighbouring pieces put together, so that a point stands for enough cases; thresholds by their median."""
+    """Neighbouring pieces put together, so that a point stands for enough cases; thresholds by their median.
+
+    NaN, where nothing is known, counts only where there is nothing else.
+    """
     pieces = len(timeline.row)
     points = min(pieces, MOST_POINTS, max(LEAST_POINTS, rows // CASES_A_POINT))
     starts = sorted({k * pieces // points for k in range(points)}) if points else []
@@ -69,7 +74,12 @@ def coarse(timeline: Timeline, rows: int) -> Timeline:
     sizes = [b - a for a, b in zip(timeline.row, [*timeline.row[1:], rows], strict=True)]
 
     def means(values: Sequence[float]) -> list[float]:
-        return [sum(values[k] * sizes[k] for k in g) / max(sum(sizes[k] for k in g), 1) for g in groups]
+        known = [[k for k in group if not isnan(values[k])] for group in groups]
+        return [sum(values[k] * sizes[k] for k in g) / max(sum(sizes[k] for k in g), 1) if g else nan for g in known]
+
+    def middle(values: Sequence[float]) -> list[float]:
+        known = [[values[k] for k in group if not isnan(values[k])] for group in groups]
+        return [median(g) if g else nan for g in known]
 
     return Timeline(
         row=[timeline.row[k] for k in starts],
@@ -77,17 +87,18 @@ def coarse(timeline: Timeline, rows: int) -> Timeline:
         loss={kind: means(values) for kind, values in timeline.loss.items()},
         reviewed={kind: means(values) for kind, values in timeline.reviewed.items()},
         model={name: means(values) for name, values in timeline.model.items()},
-        threshold=[median(timeline.threshold[k] for k in g) for g in groups],
+        threshold=middle(timeline.threshold),
         answered={name: means(values) for name, values in timeline.answered.items()},
     )
 
 
 def over_time(replay: Replay, lines: list[Line]) -> OverTime:
     """Lines of `coarse` pieces over times, where the log has such as a calendar knows, else over rows."""
-    pieces = coarse(replay.timeline, replay.rows)
-    x = _dates(pieces.time) or pieces.row
-    place = next((k for k, row in enumerate(pieces.row) if row >= replay.first), 0)
-    return OverTime(x, lines, x[place] if place else None)
+    pieces, dates = coarse(replay.timeline, replay.rows), _dates(replay.timeline.time)
+    if not dates:
+        return OverTime(pieces.row, lines, replay.first or None)
+    place = next((k for k, row in enumerate(replay.timeline.row) if row >= replay.first), 0)
+    return OverTime(_dates(pieces.time) or [], lines, dates[place] if place else None)
 
 
 def _dates(times: list[str] | None) -> list[str] | None:
@@ -97,16 +108,21 @@ def _dates(times: list[str] | None) -> list[str] | None:
         return None
 
 
+def _line(key: str, label: str, values: Sequence[float]) -> Line:
+    return Line(key, label, [None if isnan(value) else value for value in values])
+
+
 def prices(replay: Replay) -> OverTime:
     """The price a case of the gate and its alternatives."""
     found = coarse(replay.timeline, replay.rows).loss
-    return over_time(replay, [Line(k, KINDS[k], [v * replay.price for v in found[k]]) for k in KINDS if k in found])
+    lines = [_line(kind, KINDS[kind], [v * replay.price for v in found[kind]]) for kind in KINDS if kind in found]
+    return over_time(replay, lines)
 
 
 def reviews(replay: Replay) -> OverTime:
     """The share reviewed, and the capacity."""
     found = coarse(replay.timeline, replay.rows).reviewed
-    lines = [Line(kind, KINDS[kind], found[kind]) for kind in KINDS if kind in found]
+    lines = [_line(kind, KINDS[kind], found[kind]) for kind in KINDS if kind in found]
     if replay.share is not None:
         points = len(coarse(replay.timeline, replay.rows).row)
         lines.append(Line("capacity", f"capacity: {replay.capacity}", [replay.share] * points))
@@ -118,23 +134,23 @@ def followed(replay: Replay) -> OverTime:
     found = coarse(replay.timeline, replay.rows).model
     order = most_followed(replay)
     own, rest = (order, []) if len(order) <= MOST_AREAS else (order[:MOST_AREAS], order[MOST_AREAS:])
-    lines = [Line(name, name, found[name]) for name in own]
+    lines = [_line(name, name, found[name]) for name in own]
     if rest:
         sums = [sum(shares) for shares in zip(*(found[name] for name in rest), strict=True)]
-        lines.append(Line("", f"{len(rest)} other models", sums))
+        lines.append(_line("", f"{len(rest)} other models", sums))
     return over_time(replay, lines)
 
 
 def most_followed(replay: Replay) -> list[str]:
     """Models, the most followed first."""
     shares = replay.timeline.model
-    return sorted(shares, key=lambda name: -sum(shares[name]))
+    return sorted(shares, key=lambda name: -sum(share for share in shares[name] if not isnan(share)))
 
 
 def thresholds(replay: Replay) -> OverTime:
     """The typical threshold."""
     found = coarse(replay.timeline, replay.rows).threshold
-    return over_time(replay, [Line("gate", "the gate's threshold", found)])
+    return over_time(replay, [_line("gate", "the gate's threshold", found)])
 
 
 def answers(replay: Replay) -> OverTime | None:
@@ -144,7 +160,7 @@ def answers(replay: Replay) -> OverTime | None:
         return None
     found = coarse(replay.timeline, replay.rows).answered
     order = sorted(short, key=lambda name: sum(short[name]))[:MOST_LINES]
-    return over_time(replay, [Line(name, name, found[name]) for name in order])
+    return over_time(replay, [_line(name, name, found[name]) for name in order])
 
 
 def trade(replay: Replay) -> Trade:
