@@ -4,6 +4,7 @@ An implementation of *Online Learning with Abstention* (Cortes, DeSalvo, Gentile
 """
 
 from . import alternatives, datasets, experts, graphs, instances, losses, theory
+from .capacity import Capacity
 from .engine import Choice, Decision, KernelLearner, Kernels, Learner, load
 from .errors import AbstainError
 from .kernels.jit import kernel
@@ -22,6 +23,7 @@ __all__ = [
     "UCBNT",
     "AbstainError",
     "Best",
+    "Capacity",
     "Choice",
     "ContExp3Abs",
     "Decision",

@@ -43,7 +43,7 @@ class Stacked(DoublyRobust):
             raise InputError(f"loss: Stacked needs one of labels -1 and +1, got {self.loss!r}")
 
     def new_state(self) -> StackedState:  # type: ignore[override]
-        return StackedState(super().new_state(), np.zeros(1))
+        return StackedState(super().new_state(), np.zeros(1))  # type: ignore[arg-type]
 
     @property
     def _weights(self) -> Memories:
