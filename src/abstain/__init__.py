@@ -4,6 +4,7 @@ An implementation of *Online Learning with Abstention* (Cortes, DeSalvo, Gentile
 """
 
 from . import alternatives, datasets, experts, graphs, instances, losses, theory
+from .capacity import Capacity
 from .engine import Choice, Decision, KernelLearner, Kernels, Learner
 from .errors import AbstainError
 from .gate import Case, Gate
@@ -24,6 +25,7 @@ __all__ = [
     "UCBNT",
     "AbstainError",
     "Best",
+    "Capacity",
     "Case",
     "Choice",
     "ContExp3Abs",

@@ -557,3 +557,68 @@ def test_an_error_while_playing_changes_nothing():
         play_block(block._replace(losses=np.full((10, 3), 2.0)))
     assert (gate.round, gate.counts.sum()) == (0, 0)
     assert gate.learner.contents()[0]["random"] == before
+
+
+def weights_of(gate):
+    """By model and threshold."""
+    return {(row["model"], row["threshold"]): row["weight"] for row in gate.policy().iter_rows(named=True)}
+
+
+def test_a_newcomer_starts_with_the_weight_of_the_average_and_nothing_else_changes():
+    gate = three(learner=ab.Exp3Abs, labels="both")
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        said, label = random_answers(rng, gate.models)
+        gate.learn(gate.decide(said), "ham" if said["gbm"] is None else said["gbm"][0])
+    late, before, price = first(gate, "answer"), weights_of(gate), gate.cost
+    gate.add_model("llm")
+    after = weights_of(gate)
+    assert gate.models == ["gbm", "logreg", "rules", "llm"]
+    stay = {key: weight for key, weight in after.items() if key[0] != "llm"}
+    come = [weight for key, weight in after.items() if key[0] == "llm"]
+    assert np.allclose(come, 1.0 / 192, rtol=1e-9)
+    assert all(weight / sum(stay.values()) == pytest.approx(before[key], rel=1e-9) for key, weight in stay.items())
+    assert gate.cost == price
+    gate.learn(late, "ham")  # decided when there were three
+    for _ in range(50):
+        said, label = random_answers(rng, gate.models)
+        gate.learn(gate.decide(said), label)
+    assert gate.counts[3].sum() == 50
+
+
+def test_a_retired_model_is_followed_no_more(tmp_path):
+    gate = three(learner=ab.Exp3Abs, labels="both")
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        said, label = random_answers(rng, gate.models)
+        gate.learn(gate.decide(said), label)
+    case, before = first(gate, "answer"), weights_of(gate)
+    gate.retire("gbm")
+    after = weights_of(gate)
+    left = sum(weight for (model, _), weight in before.items() if model != "gbm")
+    assert after.keys() == {key for key in before if key[0] != "gbm"}
+    assert all(weight == pytest.approx(before[key] / left, rel=1e-9) for key, weight in after.items())
+    gate.save(tmp_path / "gate.abstain")
+    for one in (gate, ab.load(tmp_path / "gate.abstain")):
+        one.learn(case.to_json(), "ham")
+        assert {one.decide({"logreg": ("ham", 0.9)}).model for _ in range(50)} == {"logreg", "rules"}
+        with pytest.raises(InputError, match="expected the models logreg, rules"):
+            one.decide(SAID)
+    gate.add_model("gbm")
+    assert gate.decide(SAID).answers.keys() == {"logreg", "rules", "gbm"}
+
+
+def test_models_that_cannot_come_or_go():
+    gate = three()
+    for name in ("gbm", "", 3):
+        with pytest.raises(InputError, match="expected a new name"):
+            gate.add_model(name)
+    with pytest.raises(InputError, match="expected one of gbm"):
+        gate.retire("llm")
+    alone = ab.Gate(["a"], cost=0.2)
+    with pytest.raises(InputError, match="beside the last"):
+        alone.retire("a")
+    fixed = three(learner=ab.UCBGT)
+    with pytest.raises(InputError, match="UCBGT"):
+        fixed.add_model("llm")
+    assert (gate.models, fixed.models) == (["gbm", "logreg", "rules"],) * 2

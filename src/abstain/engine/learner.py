@@ -40,6 +40,8 @@ class Choice(NamedTuple):
     """The probability that the label is seen; unless given, it follows from that of predicting."""
     forced: bool = False
     """Whether this expert was followed for the sake of the label."""
+    over_capacity: bool = False
+    """Whether it was followed as one that was drawn would have abstained, and nobody may."""
 
 
 class Learner(Shared, ABC):
@@ -196,6 +198,7 @@ class Learner(Shared, ABC):
             cost=cost,
             observed=self._observed(choice),
             forced=choice.forced,
+            over_capacity=choice.over_capacity,
             predictions=frozen(predictions.copy()),
             abstains=frozen(advice.abstains[0].copy()),
             carry=frozen(choice.carry),

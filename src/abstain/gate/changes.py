@@ -1,7 +1,7 @@
 """Models that come and go."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,9 +31,7 @@ def retire(gate: "Gate", name: str) -> None:
 
 def _rearrange(gate: "Gate", model_from: Sequence[int], models: list[str]) -> None:
     """Go on with other models, by the numbers they had; -1 for a newcomer."""
-    learner: Any = gate.learner
-    if not hasattr(learner, "rearrange"):
-        raise InputError(f"model: {type(learner).__name__} cannot change its models; DoublyRobust and Exp3Abs can")
+    learner = gate.learner
     with learner.lock:
         n_levels = gate.levels.shape[1]
         models_before = np.array(model_from)

@@ -44,7 +44,7 @@ class Stacked(DoublyRobust):
             raise InputError(f"loss: Stacked needs one of labels -1 and +1, got {self.loss!r}")
 
     def new_state(self) -> StackedState:  # type: ignore[override]
-        return StackedState(super().new_state(), np.zeros(1))
+        return StackedState(super().new_state(), np.zeros(1))  # type: ignore[arg-type]
 
     def rearrange(self, experts: ExpertSet, predictor_from: ArrayLike, expert_from: ArrayLike) -> None:
         Learner.rearrange(self, experts, predictor_from, expert_from)  # it cannot
