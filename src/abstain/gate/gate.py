@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .. import files
+from ..capacity import CapacityLike, as_capacity
 from ..engine import Learner, Seed
 from ..engine.feedback import chances_of
 from ..errors import DecisionError, InputError, shown
@@ -27,8 +28,6 @@ from .prices import Prices, threshold_at, weighed
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..capacity import Capacity
-
 
 class Gate:
     """Named models, prices and reviewers: every case is answered by one of the models, or goes to review.
@@ -42,7 +41,8 @@ class Gate:
     two ``classes``, or a class and a confidence), "number" (a number and its expected error; errors count relative to
     ``most_error``). ``labels`` says which labels come back: those of cases that were "answered", of those "reviewed",
     of "both", or two probabilities (after answering, after a review). ``thresholds`` is how many each model has, or
-    these themselves, or "quantiles" of a warm-up log. ``learner`` is a class of learner, or a function with the same
+    these themselves, or "quantiles" of a warm-up log. ``capacity`` limits the reviews: a share of the cases, or an
+    `abstain.Capacity`. ``learner`` is a class of learner, or a function with the same
     arguments.
 
     >>> gate = Gate(["gbm", "rules"], cost=0.2, seed=0)
@@ -65,7 +65,7 @@ class Gate:
         most_error: float = 1.0,
         labels: "str | tuple[float, float]" = "answered",
         thresholds: Any = 48,
-        capacity: "float | Capacity | None" = None,
+        capacity: CapacityLike = None,
         learner: Callable[..., Learner] = DoublyRobust,
         seed: Seed = None,
     ) -> None:
@@ -78,7 +78,7 @@ class Gate:
         price = cost if review is None else review
         self.prices = Prices(self.task, price, 1.0 if mistake is None else mistake, most_stake)  # type: ignore[arg-type]
         self.labels = as_labels(labels)
-        self.capacity = capacity
+        self.capacity = as_capacity(capacity)
         self.seed = seed
         if not callable(learner):
             raise InputError(f"learner: expected a class of learner, or a function, got {shown(learner)}")
@@ -98,6 +98,9 @@ class Gate:
         if self._kind is DoublyRobust:
             options |= {"memory": "adaptive", "min_observe": floor(chances_of(feedback))}
         if self.capacity is not None:
+            if "capacity" not in getattr(self._kind, "options", ("capacity",)):
+                name = getattr(self._kind, "__name__", "this learner")
+                raise InputError(f"capacity: {name} knows of none; DoublyRobust and Exp3Abs do")
             options["capacity"] = self.capacity
         loss = ModelLosses(self.prices.plain, self.prices.of_signs)
         self._hold(
@@ -180,7 +183,7 @@ class Gate:
                 probability=decision.probability,
                 cost=self.prices.review,
                 stake=None if stake is None else float(stake),
-                forced=False,
+                forced=decision.over_capacity,
                 explored=decision.forced,
                 answers={
                     name: None if one is None else one.answer for name, one in zip(self.models, said, strict=True)
@@ -207,6 +210,8 @@ class Gate:
 
     def _as_time(self, time: Any) -> int | None:
         if time is None:
+            if self.capacity is not None and self.capacity.per_day is not None:
+                raise InputError("time: expected one for every case, as the capacity is a number a day, got none")
             return None
         try:
             seconds = time.timestamp() if isinstance(time, datetime) else float(time)
