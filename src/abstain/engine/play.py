@@ -94,7 +94,7 @@ class PlayingBlocks(Playing):
                     edges.counts[inside],
                     self._late,
                     arrivals,
-                    Played(*(array[rows] for array in out)),
+                    Played(out.expert[rows], out.abstained[rows], out.loss[rows], out.kept[rows]),
                 )
                 learner.round += n
                 progress(rows.stop)
