@@ -293,20 +293,6 @@ def test_a_warm_start_takes_no_tokens(kind):
 
 # The rules of learners.
 
-OPTIONS = {
-    "share": {"capacity": 0.1},
-    "small bucket": {"capacity": ab.Capacity(share=0.2, burst=2), "feedback": "both", "memory": "adaptive"},
-    "reviewed": {"capacity": ab.Capacity(share=0.2, burst=5), "feedback": "abstained", "min_observe": 0.2},
-    "audits": {"capacity": ab.Capacity(share=0.3, burst=3, step=0.01), "feedback": (0.1, 1.0)},
-    "floor": {"capacity": ab.Capacity(share=0.3, burst=3), "min_observe": 0.1, "memory": 50},
-}
-
-
-@each_kind
-@pytest.mark.parametrize("name", OPTIONS)
-def test_conformance(kind, name):
-    check_learner(lambda: kind(RINGS, cost=0.3, seed=1, **OPTIONS[name]))
-
 
 @each_kind
 def test_conformance_by_time(kind):
