@@ -27,8 +27,8 @@ class Cases:
         frame = pl.DataFrame(
             {
                 "row": row,
-                "action": _named(played.reviewed.astype(np.uint32), ["answer", "review"]),
-                "model": _named(played.model.astype(np.uint32), self._models),
+                "action": _named(played.reviewed.astype(np.int64), ["answer", "review"]),
+                "model": _named(played.model, self._models),
                 # "Always review" has no threshold.
                 "threshold": pl.Series(np.where(played.level == self._last, np.nan, played.threshold)).fill_nan(None),
                 "loss": played.loss,
@@ -45,7 +45,7 @@ class Cases:
         pl.scan_parquet(self._folder / "*.parquet").sink_parquet(path)
 
 
-def _named(codes: "np.ndarray[tuple[int], np.dtype[np.uint32]]", names: list[str]) -> "pl.Series":
+def _named(codes: Ints, names: list[str]) -> "pl.Series":
     import polars as pl
 
-    return pl.Series(codes).cast(pl.Enum(names))
+    return pl.Series(names, dtype=pl.Enum(names)).gather(codes)
