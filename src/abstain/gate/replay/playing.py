@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...alternatives.retuning import Retuning
 from ...alternatives.rounds import Rounds
 from ...alternatives.totals import Totals
 from ...alternatives.tuning import best, sums
-from ...alternatives.windows import Retuning
 from ...typing import Floats, Ints
 from ..gate import Gate
 from ..playing import PlayedCases
