@@ -7,30 +7,54 @@ import typer
 
 
 def replay(
-    log: Annotated[Path, typer.Argument(metavar="LOG", help="A CSV file with a header, or a Parquet file, in the order of time.")],
+    log: Annotated[
+        Path, typer.Argument(metavar="LOG", help="A CSV file with a header, or a Parquet file, in the order of time.")
+    ],
     label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The truth.")] = None,
     model: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=ANSWER:CONFIDENCE", help="A model: the columns of its class and of its confidence. Repeat.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=ANSWER:CONFIDENCE", help="A model: the columns of its class and of its confidence. Repeat."
+        ),
     ] = None,
     probability: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=COLUMN", help="A model that says the probability of the second of two classes. Repeat.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=COLUMN", help="A model that says the probability of the second of two classes. Repeat."
+        ),
     ] = None,
     value: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=NUMBER:ERROR", help="A model: the columns of its number and of the error expected of it. Repeat.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NUMBER:ERROR",
+            help="A model: the columns of its number and of the error expected of it. Repeat.",
+        ),
     ] = None,
-    task: Annotated[str | None, typer.Option(help="classes, binary or number; found from the models, if not given.")] = None,
-    cost: Annotated[float | None, typer.Option(help="Of a review, relative to a mistake; 0.2, if no price is given.")] = None,
+    task: Annotated[
+        str | None, typer.Option(help="classes, binary or number; found from the models, if not given.")
+    ] = None,
+    cost: Annotated[
+        float | None, typer.Option(help="Of a review, relative to a mistake; 0.2, if no price is given.")
+    ] = None,
     review_price: Annotated[float | None, typer.Option(help="Of a review, in your unit.")] = None,
-    mistake_price: Annotated[float | None, typer.Option(help="Of a mistake; with --mistake-column, the most there is.")] = None,
-    mistake_column: Annotated[str | None, typer.Option(metavar="COLUMN", help="What a mistake costs, row by row.")] = None,
+    mistake_price: Annotated[
+        float | None, typer.Option(help="Of a mistake; with --mistake-column, the most there is.")
+    ] = None,
+    mistake_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="What a mistake costs, row by row.")
+    ] = None,
     most_error: Annotated[float | None, typer.Option(help="For numbers: the error that is a whole mistake.")] = None,
-    capacity: Annotated[float | None, typer.Option(metavar="SHARE", help="The share of cases that can be reviewed.")] = None,
+    capacity: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="The share of cases that can be reviewed.")
+    ] = None,
     labels: Annotated[str, typer.Option(help="Which labels come back: answered, reviewed or both.")] = "answered",
     delay: Annotated[int, typer.Option(metavar="ROWS", help="How many rows later labels come.")] = 0,
     time: Annotated[str | None, typer.Option(metavar="COLUMN", help="The time of a case: dates, or seconds.")] = None,
     label_time: Annotated[str | None, typer.Option(metavar="COLUMN", help="The time its label came.")] = None,
     learner: Annotated[str | None, typer.Option(help="Another learner for the gate, as Exp3Abs.")] = None,
-    warm_start: Annotated[float, typer.Option(metavar="SHARE", help="Teach the gate so much of the log first, all labels seen.")] = 0.0,
+    warm_start: Annotated[
+        float, typer.Option(metavar="SHARE", help="Teach the gate so much of the log first, all labels seen.")
+    ] = 0.0,
     seed: Annotated[int, typer.Option(help="For the gate's draws and the intervals.")] = 0,
     unit: Annotated[str, typer.Option(help="What prices are in, as EUR.")] = "",
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for the results.")] = Path("out", "replay"),

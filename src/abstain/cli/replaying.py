@@ -94,7 +94,9 @@ def show(console: "Console", found: "Replay", out: Path) -> None:
     tuned = next(policy for policy in found.policies if policy.kind == "tuned")
     for policy in found.policies:
         cells = (money(policy.loss, found.price, found.unit), per_cent(policy.mistakes), per_cent(policy.reviewed))
-        table.add_row(policy.name, *cells, *_against(policy, tuned, found), style="bold" if policy.kind == "gate" else None)
+        table.add_row(
+            policy.name, *cells, *_against(policy, tuned, found), style="bold" if policy.kind == "gate" else None
+        )
     console.print(table, markup=False)
     for text in (found.verdict, *(f"Note: {note}" for note in found.notes)):
         console.print(text, markup=False, highlight=False, soft_wrap=True)

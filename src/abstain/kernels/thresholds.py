@@ -5,9 +5,7 @@ from .jit import kernel
 
 
 @kernel
-def sweep(
-    order: Ints, sure: Floats, lost: Floats, cost: Floats, thresholds: Floats, totals: Floats
-) -> None:
+def sweep(order: Ints, sure: Floats, lost: Floats, cost: Floats, thresholds: Floats, totals: Floats) -> None:
     """For increasing ``thresholds``, the cost of the rounds at or below each and the losses of those above it.
 
     ``order`` has the rounds that count, by ``sure``, increasing.

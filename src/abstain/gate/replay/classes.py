@@ -110,7 +110,7 @@ def _as_text(value: object) -> str:
 def _typed(counts: "dict[str, pl.DataFrame]") -> "pl.DataType":
     import polars as pl
 
-    types = {column: found["value"].dtype for column, found in counts.items()}
+    types = {column: found["value"].dtype for column, found in counts.items() if found["value"].dtype != pl.Null}
     texts = [column for column, dtype in types.items() if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum))]
     others = [column for column in types if column not in texts]
     if texts and others:

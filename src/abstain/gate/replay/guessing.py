@@ -10,7 +10,19 @@ from .options import Options
 if TYPE_CHECKING:
     import polars as pl
 
-LABELS = ("label", "y", "target", "truth", "outcome", "y_true", "true_label", "ground_truth", "actual", "class", "labels")
+LABELS = (
+    "label",
+    "y",
+    "target",
+    "truth",
+    "outcome",
+    "y_true",
+    "true_label",
+    "ground_truth",
+    "actual",
+    "class",
+    "labels",
+)
 SURE = ("confidence", "conf", "certainty", "score", "probability", "prob", "proba")
 ANSWERS = ("prediction", "predicted", "pred", "answer", "class", "label", "said")
 ALONE = "model"

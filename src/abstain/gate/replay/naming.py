@@ -1,6 +1,5 @@
 """Numbers and policies as people say them."""
 
-import math
 
 from .playing import ALL, ALWAYS, GATE, HINDSIGHT, OWN, REVIEW, TUNED
 
@@ -37,7 +36,7 @@ def per_cent(share: float) -> str:
     ('50 %', '4.2 %', '0 %')
     """
     value = 100.0 * share
-    return f"{value:.0f} %" if abs(value) >= 10.0 or value == 0.0 else f"{value:.1f} %"
+    return f"{value:.0f} %" if abs(value) >= 9.95 or value == 0.0 else f"{value:.1f} %"
 
 
 def money(loss: float, price: float, unit: str) -> str:

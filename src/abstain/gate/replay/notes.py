@@ -11,7 +11,9 @@ from .preparing import Facts
 from .verdict import FEW
 
 
-def notes(options: Options, facts: Facts, classes: Classes | None, pair: tuple[Any, Any] | None, rows: int) -> list[str]:
+def notes(
+    options: Options, facts: Facts, classes: Classes | None, pair: tuple[Any, Any] | None, rows: int
+) -> list[str]:
     """What may surprise in a log that was played without fuss."""
     found = []
     if facts.unlabelled:
@@ -27,14 +29,20 @@ def notes(options: Options, facts: Facts, classes: Classes | None, pair: tuple[A
             found.append(f"{model.name} never has an answer.")
         elif facts.missing[k]:
             share = per_cent(facts.missing[k] / rows)
-            found.append(f"{model.name} has no answer in {facts.missing[k]:,} rows ({share}): alone, it sends them to review.")
+            found.append(
+                f"{model.name} has no answer in {facts.missing[k]:,} rows ({share}): alone, it sends them to review."
+            )
         if facts.least[k] == facts.most[k]:
-            found.append(f"{model.name} is always equally sure ({facts.most[k]:g}): no threshold can tell its answers apart.")
+            found.append(
+                f"{model.name} is always equally sure ({facts.most[k]:g}): no threshold can tell its answers apart."
+            )
     if classes is not None:
         n, times = classes.never_given()
         if n and not any(model.kind == PROBABILITY for model in options.models):
             what = "A label" if n == 1 else f"{n:,} labels"
-            found.append(f"{what} of {len(classes.labels):,} {'is' if n == 1 else 'are'} never given by a model, in {times:,} rows.")
+            found.append(
+                f"{what} of {len(classes.labels):,} {'is' if n == 1 else 'are'} never given by a model, in {times:,} rows."
+            )
         if pair is not None and any(model.kind == PROBABILITY for model in options.models):
             found.append(f"Probabilities are of {pair[1]!r}; the other class is {pair[0]!r}.")
     if options.capacity is not None:
@@ -50,7 +58,9 @@ def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]
     found = []
     if unseen:
         whose = "reviewed" if options.labels == "answered" else "answered"
-        found.append(f"{unseen:,} labels of {cases:,} ({per_cent(unseen / cases)}) were never seen: those of {whose} cases.")
+        found.append(
+            f"{unseen:,} labels of {cases:,} ({per_cent(unseen / cases)}) were never seen: those of {whose} cases."
+        )
     if delay != "at once":
         found.append(f"Labels came {delay}.")
     if out.counts["unanswered"]:
@@ -58,5 +68,7 @@ def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]
     if out.counts["forced"]:
         found.append(f"{out.counts['forced']:,} cases were answered because no review was left.")
     if out.counts["explored"]:
-        found.append(f"{out.counts['explored']:,} cases were decided otherwise than the threshold says, to see the label.")
+        found.append(
+            f"{out.counts['explored']:,} cases were decided otherwise than the threshold says, to see the label."
+        )
     return found

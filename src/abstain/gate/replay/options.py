@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ...errors import InputError, shown
 from ...tables import as_count, as_number, as_seed, as_share
-from .columns import CLASS, PROBABILITY, VALUE, ModelColumns
+from .columns import PROBABILITY, VALUE, ModelColumns
 
 COST = 0.2
 """Of a review relative to a mistake, where nothing is said of prices."""
@@ -110,7 +110,8 @@ class Options:
         words = ["abstain", "replay", log]
         for model in self.models:
             words += model.arguments
-        values = {"--label": self.label, "--task": self.task, "--cost": self.cost, "--review-price": self.review_price,
+        cost = COST if self.cost is None and self.review_price is None else self.cost
+        values = {"--label": self.label, "--task": self.task, "--cost": cost, "--review-price": self.review_price,
                   "--mistake-price": self.mistake_price, "--mistake-column": self.mistake_column,
                   "--most-error": self.most_error, "--capacity": self.capacity, "--labels": self.labels,
                   "--delay": self.delay or None, "--time": self.time, "--label-time": self.label_time,
@@ -120,6 +121,3 @@ class Options:
             if value is not None:
                 words += [option, f"{value:.12g}" if isinstance(value, float) else str(value)]
         return shlex.join(words)
-
-
-__all__ = ["CLASS", "COST", "Options"]

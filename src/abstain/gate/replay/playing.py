@@ -52,9 +52,7 @@ def play(rows: Rows, gate: Gate, *, tenth: int, warm: int, delay: int, mistake: 
     """Play all rows; the gate is taught the first ``warm`` of them, and thresholds are tuned on the first ``tenth``."""
     names, first = list(gate.models), max(tenth, warm)
     labelled = rows.read(0, tenth).rounds()
-    thresholds = [
-        np.union1d(sums(labelled, model)[0], gate.levels[model]) for model in range(len(names))
-    ]
+    thresholds = [np.union1d(sums(labelled, model)[0], gate.levels[model]) for model in range(len(names))]
     over_time, scored = pieces(rows.n), blocks(first, rows.n)
     kinds = [*(f"{ALWAYS} {name}" for name in names), GATE, TUNED, OWN, ALL, HINDSIGHT, REVIEW]
     model, threshold, _ = best(labelled)
@@ -90,7 +88,10 @@ def play(rows: Rows, gate: Gate, *, tenth: int, warm: int, delay: int, mistake: 
                 rest = rows.read(part.begin + skip, part.begin + part.n) if skip else part
                 played = decide(rest.block(warm))
                 wrong[skip:] = _count(out, rest, played, len(names))
-                medians.add(rest.begin, np.clip(np.where(played.level == gate.levels.shape[1] - 1, 1.0, played.threshold), 0.0, 1.0))
+                medians.add(
+                    rest.begin,
+                    np.clip(np.where(played.level == gate.levels.shape[1] - 1, 1.0, played.threshold), 0.0, 1.0),
+                )
                 cases.add(rest.records["row"], played)
             for column, which in enumerate((np.ones(part.n, np.bool_), wrong, tuned_wrong)):
                 classes = part.records["class"][begin:][which[begin:]]
@@ -108,7 +109,9 @@ def _teach(gate: Gate, rows: Rows, warm: int) -> None:
         gate.teach(rows.read(part.begin, min(warm, part.begin + part.n)).block(0))
 
 
-def _count(out: Outcome, part: Slice, played: PlayedCases, n_models: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def _count(
+    out: Outcome, part: Slice, played: PlayedCases, n_models: int
+) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     """Count what the gate did; its mistakes."""
     for k in range(n_models):
         out.over_time.add(out.followed[k], played.model == k, part.begin)
@@ -122,7 +125,9 @@ def _count(out: Outcome, part: Slice, played: PlayedCases, n_models: int) -> "np
     return out.policies[GATE].add(part.begin, played.loss, played.reviewed)
 
 
-def _fixed(policy: PolicySums, part: Slice, rounds: Rounds, model: int, threshold: float) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def _fixed(
+    policy: PolicySums, part: Slice, rounds: Rounds, model: int, threshold: float
+) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     silent = rounds.confidence[:, model] <= threshold
     return policy.add(part.begin, np.where(silent, rounds.cost, rounds.losses[:, model]), silent)
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 Progress = Callable[[str, int, int], None]
+"""Called with a step, how much of it is done, and of how much."""
+LEAST_ROWS = 100
 
 
 @dataclass
@@ -135,7 +137,11 @@ def _judged(
         check(frame[model.sure], ~(error < 0.0) & ~np.isinf(error), begin, "an error of at least 0")
         sure = 1.0 - np.minimum(1.0, error / options.most_error)
         with np.errstate(invalid="ignore"):
-            return np.where(np.isnan(answer), np.nan, sure), np.minimum(1.0, np.abs(answer - truth) / options.most_error), None
+            return (
+                np.where(np.isnan(answer), np.nan, sure),
+                np.minimum(1.0, np.abs(answer - truth) / options.most_error),
+                None,
+            )
     assert classes is not None
     second = None if pair is None else pair[1]
     if model.kind == PROBABILITY:
@@ -180,7 +186,7 @@ def _count_due(rows: Rows, times: Ints) -> None:
         rows.overwrite(part.begin, part.records)
 
 
-def check_enough(rows: Rows, least: int, log: str) -> None:
+def check_enough(rows: int, log: str) -> None:
     """Refuse a log that says nothing."""
-    if rows.n < least:
-        raise InputError(f"{log}: expected at least {least} rows with a label, got {rows.n}: too few to score")
+    if rows < LEAST_ROWS:
+        raise InputError(f"{log}: expected at least {LEAST_ROWS} rows with a label, got {rows}: too few to score")

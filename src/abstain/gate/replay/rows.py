@@ -16,7 +16,11 @@ class Rows:
     """A file of records: what each model's answer is worth and what it loses, and what else is known of the row."""
 
     def __init__(self, path: Path, n_models: int, *, said: bool, stake: bool, time: bool, due: bool) -> None:
-        fields: list[tuple[object, ...]] = [("confidence", "f8", (n_models,)), ("losses", "f8", (n_models,)), ("row", "i8")]
+        fields: list[tuple[object, ...]] = [
+            ("confidence", "f8", (n_models,)),
+            ("losses", "f8", (n_models,)),
+            ("row", "i8"),
+        ]
         fields += [("said", "f8", (n_models,))] * said + [("stake", "f8")] * stake
         fields += [("time", "i8")] * time + [("due", "i8")] * due + [("class", "u1")]
         self.path, self.dtype, self.n_models = path, np.dtype(fields), n_models  # type: ignore[call-overload]

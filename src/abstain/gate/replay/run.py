@@ -21,7 +21,6 @@ from .rows import Rows
 from .values import is_date
 from .verdict import Setting, verdict
 
-LEAST_ROWS = 100
 FILES = ("replay.json", "cases.parquet", "gate.abstain", "report.html")
 
 
@@ -45,6 +44,7 @@ def replay(
     with made_beside(Path(out)) as (results, scratch):
         progress("reading", 0, 1)
         slices = log.slices([column for _, column in options.columns()], scratch / "columns.parquet")
+        check_enough(slices.rows, str(log.path))
         return _play(log, slices, options, results, scratch, str(out), progress)
 
 
@@ -65,7 +65,7 @@ def _play(
     rows = Rows(scratch / "rows", len(models), said=pair is not None, stake=options.mistake_column is not None,
                 time=options.time is not None, due=options.label_time is not None)  # fmt: skip
     facts = prepare(slices, options, classes, pair, most_stake, rows, progress)
-    check_enough(rows, LEAST_ROWS, str(log.path))
+    check_enough(rows.n, str(log.path))
     slices.path.unlink()
     rows.cost = gate.cost / gate.unit
     cases = Cases(scratch / "cases", models, gate.levels.shape[1])
@@ -78,7 +78,9 @@ def _play(
     scored = rows.n - played.first
     table = summary.policies(played, models, options.seed)
     delay = making.how_late(options)
-    setting = Setting(rows.n, scored, options.labels, options.capacity, options.delay >= rows.n / 10, gate.unit, options.unit)
+    setting = Setting(
+        rows.n, scored, options.labels, options.capacity, options.delay >= rows.n / 10, gate.unit, options.unit
+    )
     found = Replay(
         log=log.path.name, command=options.command(str(log.path), out), rows=rows.n, scored_rows=scored,
         first=played.first, task=task, labels=options.labels, delay=delay, models=models, cost=rows.cost,

@@ -31,7 +31,9 @@ def policies(out: Outcome, models: list[str], seed: int) -> list[Policy]:
 def timeline(out: Outcome, rows: Rows, models: list[str], time_is_date: bool) -> Timeline:
     """What happened when. Where the gate was only taught, it has NaN."""
     sizes = out.over_time.sizes
-    played = np.maximum(0, out.over_time.edges[1:] - np.maximum(out.over_time.edges[:-1], out.origin)).astype(np.float64)
+    played = np.maximum(0, out.over_time.edges[1:] - np.maximum(out.over_time.edges[:-1], out.origin)).astype(
+        np.float64
+    )
     played[played == 0.0] = np.nan
     starts = out.over_time.edges[:-1].tolist()
     shares = {key: played if key == GATE else sizes for key in SHOWN_OVER_TIME}

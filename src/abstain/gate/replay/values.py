@@ -39,7 +39,7 @@ def numbers(column: "pl.Series", first_row: int) -> Floats:
     """Numbers, NaN where nothing is."""
     import polars as pl
 
-    if not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Boolean)):
+    if not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Boolean, pl.Null)):
         raise InputError(f"column {column.name}: expected numbers, got {column.dtype}")
     cast = column.cast(pl.Float64, strict=False)
     if column.dtype == pl.String:
@@ -67,7 +67,10 @@ def microseconds(column: "pl.Series", first_row: int, *, may_miss: bool) -> Ints
         refuse(column, missing, first_row, "a time")
     if missing.all():
         return np.full(len(column), NEVER)
-    if column.dtype == pl.String and column.filter(~pl.Series(missing)).head(1).cast(pl.Float64, strict=False)[0] is None:
+    if (
+        column.dtype == pl.String
+        and column.filter(~pl.Series(missing)).head(1).cast(pl.Float64, strict=False)[0] is None
+    ):
         try:
             times = column.str.strip_chars().str.to_datetime(time_unit="us", strict=False)
         except pl.exceptions.PolarsError:  # not even the first looks like a time

@@ -39,6 +39,8 @@ def verdict(policies: list[Policy], setting: Setting) -> str:
         reasons = _reasons(tuned, retuned, setting)
         return f"{sentence}{'; ' + reasons[0] if reasons else ''}."
     total = money(abs(gate.difference) * setting.scored_rows, setting.price, setting.unit)
+    if setting.price == 1.0 and not setting.unit:
+        total = f"what {total} mistakes cost"
     if gate.difference < 0.0:
         return (
             f"{costs}, {_share(gate, tuned)} less than {against}: it saves {total} on "
@@ -76,7 +78,9 @@ def _reasons(tuned: Policy, retuned: Policy, setting: Setting) -> list[str]:
     if setting.rows < FEW:
         reasons.append(f"{setting.rows:,} rows are few to learn from")
     if retuned.loss > (1.0 - BETTER) * tuned.loss:
-        reasons.append("nothing drifts here (re-tuning with all labels does not help either), so that one threshold lasts")
+        reasons.append(
+            "nothing drifts here (re-tuning with all labels does not help either), so that one threshold lasts"
+        )
     if setting.late:
         reasons.append("labels come so late that most of the log is over before they do")
     return reasons
