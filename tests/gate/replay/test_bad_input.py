@@ -8,6 +8,8 @@ from abstain.cli import app
 
 from .logs import small_log
 
+pytestmark = pytest.mark.usefixtures("no_page")
+
 NAMED = ("--label", "label", "--model", "gbm=gbm:gbm_confidence", "--model", "rules=rules:rules_confidence")
 
 
@@ -110,7 +112,7 @@ def test_probabilities_and_numbers(tmp_path):
         (("--review-price", "1"), ("--mistake-price", "expected the price of a mistake")),
         (("--mistake-price", "1"), ("--review-price", "expected the price of a review")),
         (("--review-price", "3", "--mistake-price", "2"), ("--review-price", "at most the price of a mistake, 2")),
-        (("--review-price", "-3", "--mistake-price", "2"), ("--review-price", "expected a price, got -3")),
+        (("--review-price", "-3", "--mistake-price", "2"), ("--review-price", "expected a price of 0 or more, got -3")),
         (("--task", "sorting"), ("--task", "expected classes, binary or number, got 'sorting'")),
         (("--task", "number"), ("--task", "expected classes or binary")),
         (("--labels", "all"), ("--labels", "expected answered, reviewed or both, got 'all'")),

@@ -1,7 +1,7 @@
 """Every policy of a replay, once more the slow and plain way."""
 
-import json
 import math
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -10,9 +10,11 @@ import pytest
 from abstain.gate import Gate
 from abstain.gate.replay import playing
 from abstain.gate.replay import rows as rows_of
-from abstain.gate.replay.run import FILES, replay
+from abstain.gate.replay.run import replay
 
 from .logs import NAMES, best_on, followed, judged, options, retuned, small_log, thresholds_of
+
+pytestmark = pytest.mark.usefixtures("no_page")
 
 
 @pytest.fixture(params=[2**17, 97], ids=["one slice", "many slices"])
@@ -63,7 +65,7 @@ def test_alternatives(tmp_path, delay):
             assert one.low <= one.difference <= one.high
         if key in found.timeline.loss:
             edges = np.arange(201) * n // 200
-            pieces = [np.mean(loss[a:b]) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+            pieces = [np.mean(loss[a:b]) for a, b in pairwise(edges)]
             assert found.timeline.loss[key] == pytest.approx(pieces)
     assert policies["hindsight"].loss <= policies["tuned"].loss
     assert policies["tuned"].difference is policies["tuned"].low is None
@@ -100,19 +102,6 @@ def test_the_gate_case_by_case(tmp_path, labels, delay):
     assert policy.loss == pytest.approx(np.mean(losses[60:]))
     assert {name: wrong for name, _, wrong, _ in found.mistakes} == mistakes
     assert sum(rows for _, rows, _, _ in found.mistakes) == found.scored_rows == 540
-
-
-def test_files(tmp_path):
-    small_log(400).write_csv(tmp_path / "log.csv")
-    replay(tmp_path / "log.csv", options(review_price=1.0, mistake_price=4.0, cost=None, unit="EUR"), tmp_path / "out")
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
-    found = json.loads((tmp_path / "out" / "replay.json").read_text())
-    assert list(found) == ["rows", "scored_rows", "cost", "unit", "policies"]
-    assert (found["rows"], found["scored_rows"], found["cost"], found["unit"]) == (400, 360, 0.25, "EUR")
-    fields = ["kind", "name", "loss", "reviewed", "mistakes", "difference", "low", "high"]
-    assert all(list(policy) == fields for policy in found["policies"])
-    kinds = [policy["kind"] for policy in found["policies"]]
-    assert kinds == ["always", "always", "gate", "tuned", "retuned-own", "retuned-all", "hindsight", "review"]
 
 
 def test_warm_start(tmp_path):

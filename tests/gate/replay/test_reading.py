@@ -17,6 +17,8 @@ from abstain.gate.replay.run import as_json, replay
 
 from .logs import options, small_log
 
+pytestmark = pytest.mark.usefixtures("no_page")
+
 
 def same(one, other):
     assert as_json(one) == as_json(other)

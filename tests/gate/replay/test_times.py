@@ -12,6 +12,8 @@ from abstain.gate.replay.run import as_json, replay
 
 from .logs import NAMES, followed, judged, options, retuned, small_log
 
+pytestmark = pytest.mark.usefixtures("no_page")
+
 START = datetime(2026, 3, 1, 8, 30)
 
 

@@ -58,7 +58,7 @@ def _models(sample: "pl.DataFrame", options: Options) -> tuple[ModelColumns, ...
     """Each column of confidences with the answers it goes with; without answers, and two classes: probabilities."""
     taken = {column for _, column in options.columns()}
     free = [column for column in sample.columns if column not in taken]
-    answers = {}
+    answers: dict[tuple[str, str], str] = {}
     for column in free:
         for stem, role in _parts(column, ANSWERS):
             answers.setdefault((stem, role), column)

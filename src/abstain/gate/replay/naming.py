@@ -1,13 +1,12 @@
 """Numbers and policies as people say them."""
 
-
 from .playing import ALL, ALWAYS, GATE, HINDSIGHT, OWN, REVIEW, TUNED
 
 
 def from_on(name: str, threshold: float) -> str:
     """A model and its threshold.
 
-    >>> from_on("gbm", 0.8512), from_on("gbm", -math.inf), from_on("gbm", math.inf)
+    >>> from_on("gbm", 0.8512), from_on("gbm", -1.0), from_on("gbm", 1.0)
     ('gbm from 0.851 on', 'gbm always', 'everything to review')
     """
     if threshold >= 1.0:

@@ -40,9 +40,8 @@ def notes(
         n, times = classes.never_given()
         if n and not any(model.kind == PROBABILITY for model in options.models):
             what = "A label" if n == 1 else f"{n:,} labels"
-            found.append(
-                f"{what} of {len(classes.labels):,} {'is' if n == 1 else 'are'} never given by a model, in {times:,} rows."
-            )
+            are = "is" if n == 1 else "are"
+            found.append(f"{what} of {len(classes.labels):,} {are} never given by a model, in {times:,} rows.")
         if pair is not None and any(model.kind == PROBABILITY for model in options.models):
             found.append(f"Probabilities are of {pair[1]!r}; the other class is {pair[0]!r}.")
     if options.capacity is not None:

@@ -70,24 +70,24 @@ class Options:
             raise InputError("--most-error: expected the error from which on an answer is a whole mistake, for numbers")
 
     def _check_prices(self) -> None:
+        review, mistake = self.review_price, self.mistake_price
+        of_mistakes = mistake is not None or self.mistake_column is not None
         if self.cost is not None:
             as_share(self.cost, "--cost")
-            if not self.review_price is self.mistake_price is self.mistake_column is None:
+            if review is not None or of_mistakes:
                 raise InputError("--cost: expected either --cost or prices, got both")
-            return
-        prices = (("--review-price", self.review_price), ("--mistake-price", self.mistake_price))
-        for option, price in prices:
-            if price is not None:
-                least = 0.0 if option == "--review-price" else 5e-324
-                as_number(price, option, "a price", lambda x, least=least: least <= x < float("inf"))  # type: ignore[misc]
-        if self.review_price is None and not (self.mistake_price is self.mistake_column is None):
+        if review is not None:
+            as_number(review, "--review-price", "a price of 0 or more", lambda x: 0.0 <= x < float("inf"))
+        if mistake is not None:
+            as_number(mistake, "--mistake-price", "a price above 0", lambda x: 0.0 < x < float("inf"))
+        if of_mistakes and review is None:
             raise InputError("--review-price: expected the price of a review where one of mistakes is given")
-        if self.review_price is not None and self.mistake_price is self.mistake_column is None:
+        if review is not None and not of_mistakes:
             raise InputError("--mistake-price: expected the price of a mistake where one of reviews is given")
-        if self.review_price is not None and self.mistake_price is not None and self.review_price > self.mistake_price:
+        if review is not None and mistake is not None and review > mistake:
             raise InputError(
-                f"--review-price: expected at most the price of a mistake, {self.mistake_price:g}, got "
-                f"{self.review_price:g}: everything should be answered"
+                f"--review-price: expected at most the price of a mistake, {mistake:g}, got {review:g}: then "
+                "everything should be answered"
             )
 
     @property

@@ -23,7 +23,7 @@ class Rows:
         ]
         fields += [("said", "f8", (n_models,))] * said + [("stake", "f8")] * stake
         fields += [("time", "i8")] * time + [("due", "i8")] * due + [("class", "u1")]
-        self.path, self.dtype, self.n_models = path, np.dtype(fields), n_models  # type: ignore[call-overload]
+        self.path, self.dtype, self.n_models = path, np.dtype(fields), n_models
         self.n = 0
         self.cost = 0.0
 

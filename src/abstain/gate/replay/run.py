@@ -11,6 +11,7 @@ from .classes import Classes
 from .columns import VALUE, check_there
 from .folder import made_beside
 from .guessing import complete
+from .judging import Judge
 from .log import Log, Slices
 from .notes import notes, unknown
 from .options import Options
@@ -64,7 +65,7 @@ def _play(
     gate = making.make_gate(options, pair, most_stake)
     rows = Rows(scratch / "rows", len(models), said=pair is not None, stake=options.mistake_column is not None,
                 time=options.time is not None, due=options.label_time is not None)  # fmt: skip
-    facts = prepare(slices, options, classes, pair, most_stake, rows, progress)
+    facts = prepare(slices, options, Judge(options, classes, pair), most_stake, rows, progress)
     check_enough(rows.n, str(log.path))
     slices.path.unlink()
     rows.cost = gate.cost / gate.unit
@@ -78,19 +79,20 @@ def _play(
     scored = rows.n - played.first
     table = summary.policies(played, models, options.seed)
     delay = making.how_late(options)
-    setting = Setting(
-        rows.n, scored, options.labels, options.capacity, options.delay >= rows.n / 10, gate.unit, options.unit
-    )
+    late = options.delay >= rows.n / 10
+    setting = Setting(rows.n, scored, options.labels, options.capacity, late, gate.unit, options.unit)
     found = Replay(
         log=log.path.name, command=options.command(str(log.path), out), rows=rows.n, scored_rows=scored,
         first=played.first, task=task, labels=options.labels, delay=delay, models=models, cost=rows.cost,
-        unit=options.unit, price=gate.unit, capacity=making.how_much(gate, options), share=options.capacity, policies=table,
+        unit=options.unit, price=gate.unit, capacity=making.how_much(gate, options), share=options.capacity,
+        policies=table,
         timeline=summary.timeline(played, rows, models, is_date(log.sample(), options.time)),
         curves=summary.curves(played, models), operating=summary.operating(played, rows.cost),
         mistakes=[] if classes is None else [
             (name, *counts) for name, counts in zip(classes.told_apart, played.by_class.tolist(), strict=True)
         ],
-        verdict=verdict(table, setting), notes=making.prices(options, most_stake) + notes(options, facts, classes, pair, rows.n),
+        verdict=verdict(table, setting),
+        notes=making.prices(options, most_stake) + notes(options, facts, classes, pair, rows.n),
         unknown=unknown(options, played, rows.n - warm, delay),
     )  # fmt: skip
     cases.write(results / "cases.parquet")
