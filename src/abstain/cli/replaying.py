@@ -83,34 +83,37 @@ def progress(console: "Console") -> Iterator[Callable[[str, int, int], None]]:
         yield update
 
 
+_WIDE = 100
+"""Characters; in a narrower terminal the table has no column for differences in money."""
+
+
 def show(console: "Console", found: "Replay", out: Path) -> None:
     """The table, the verdict, and where the rest is."""
     from rich.table import Table
 
+    wide = console.width >= _WIDE
     table = Table(title=f"{found.log}: {found.scored_rows:,} of {found.rows:,} rows scored")
-    table.add_column("policy", overflow="fold")
-    for column in ("price a case", "mistakes", "reviews", "against tuned", "95 % interval"):
+    table.add_column("policy", min_width=12)
+    for column in ("price a case", "mistakes", "reviews", *(("against tuned",) if wide else ())):
         table.add_column(column, justify="right")
+    table.add_column("in % (95 % interval)" if wide else "against tuned, %", justify="right", no_wrap=True)
     tuned = next(policy for policy in found.policies if policy.kind == "tuned")
     for policy in found.policies:
-        cells = (money(policy.loss, found.price, found.unit), per_cent(policy.mistakes), per_cent(policy.reviewed))
-        table.add_row(
-            policy.name, *cells, *_against(policy, tuned, found), style="bold" if policy.kind == "gate" else None
-        )
+        cells = [money(policy.loss, found.price, found.unit), per_cent(policy.mistakes), per_cent(policy.reviewed)]
+        if policy.difference is not None:
+            cells += [_signed(money(policy.difference, found.price, found.unit))] * wide + [_share(policy, tuned)]
+        table.add_row(policy.name, *cells, style="bold" if policy.kind == "gate" else None)
     console.print(table, markup=False)
     for text in (found.verdict, *(f"Note: {note}" for note in found.notes)):
         console.print(text, markup=False, highlight=False, soft_wrap=True)
     console.print(f"Report: {out / 'report.html'}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _against(policy: "Policy", tuned: "Policy", found: "Replay") -> tuple[str, str]:
-    if policy.difference is None or policy.low is None or policy.high is None:
-        return "", ""
-    amount = _signed(money(policy.difference, found.price, found.unit))
-    if tuned.loss <= 0.0:
-        return amount, " to ".join(_signed(money(end, found.price, "")) for end in (policy.low, policy.high))
-    low, high = (f"{100.0 * end / tuned.loss:+.1f}" for end in (policy.low, policy.high))
-    return f"{amount} ({100.0 * policy.difference / tuned.loss:+.1f} %)", f"{low} to {high} %"
+def _share(policy: "Policy", tuned: "Policy") -> str:
+    if tuned.loss <= 0.0 or policy.difference is None or policy.low is None or policy.high is None:
+        return ""
+    middle, low, high = (f"{100.0 * one / tuned.loss:+.1f}" for one in (policy.difference, policy.low, policy.high))
+    return f"{middle} ({low} to {high})"
 
 
 def _signed(amount: str) -> str:
