@@ -4,10 +4,13 @@ An implementation of *Online Learning with Abstention* (Cortes, DeSalvo, Gentile
 """
 
 from . import alternatives, datasets, experts, graphs, instances, losses, theory
-from .engine import Choice, Decision, KernelLearner, Kernels, Learner, load
+from .capacity import Capacity
+from .engine import Choice, Decision, KernelLearner, Kernels, Learner
 from .errors import AbstainError
+from .gate import Case, Gate
 from .kernels.jit import kernel
 from .learners import UCB, UCBABS, UCBGT, UCBNT, ContExp3Abs, DoublyRobust, Exp3Abs, FullSupervision, Stacked
+from .loading import load
 from .regret import best_in_hindsight, best_pair
 from .simulate import simulate
 from .trace import Best, Trace
@@ -22,12 +25,15 @@ __all__ = [
     "UCBNT",
     "AbstainError",
     "Best",
+    "Capacity",
+    "Case",
     "Choice",
     "ContExp3Abs",
     "Decision",
     "DoublyRobust",
     "Exp3Abs",
     "FullSupervision",
+    "Gate",
     "KernelLearner",
     "Kernels",
     "Learner",

@@ -17,8 +17,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import costs
-from .engine import Decision, Learner, load
+from . import costs, files
+from .engine import Decision, Learner
+from .engine.loading import read_learner
 from .errors import AbstainError
 from .experts import Constants
 from .graphs import FeedbackGraph, spec
@@ -177,7 +178,7 @@ def _reloaded(learner: Learner) -> Learner:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "learner.abstain"
         learner.save(path)
-        return load(path, **_given_again(learner))
+        return read_learner(path, *files.read(path), **_given_again(learner))
 
 
 def _given_again(learner: Learner) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Files say ``module:Class``, and a class is known from the moment it is defined.
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -66,7 +67,7 @@ _DEEPEST = 32
 
 def as_plain(value: Any, depth: int = 0) -> Any:
     """A value as JSON gives it back: None, numbers, strings, and tuples and dictionaries of them; lists and arrays
-    become tuples.
+    become tuples, dataclasses dictionaries.
     """
     if depth > _DEEPEST:
         raise InputError(f"parameters: expected values nested at most {_DEEPEST} deep, got deeper ones")
@@ -78,6 +79,8 @@ def as_plain(value: Any, depth: int = 0) -> Any:
         return {key: as_plain(one, depth + 1) for key, one in value.items()}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: as_plain(getattr(value, one.name), depth + 1) for one in fields(value)}
     raise InputError(f"parameters: expected numbers, strings, None, or tuples of them, got {shown(value)}")
 
 

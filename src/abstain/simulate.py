@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from .engine import Learner
 from .engine.loop import Played
+from .engine.play import Edges, Table
 from .errors import InputError, shown
 from .losses import Loss
 from .tables import as_count, as_table, plain
@@ -67,18 +68,22 @@ def simulate(
     """
     if not isinstance(learner, Learner):
         raise InputError(f"learner: expected a Learner, got {type(learner).__name__}")
-    table = as_table(X, learner.experts.n_features)
-    learner.experts.check_inputs(table)
-    labels = as_labels(y, len(table), learner.loss)
-    at = _as_checkpoints(checkpoints, len(table))
-    wait = min(as_count(delay, "delay", least=0), len(table))
-    out = Played(np.empty(len(table), np.int64), np.empty(len(table), np.bool_), np.empty(len(table)))
-    trace = Trace(*out, checkpoints=at, edges=np.zeros(len(at), np.int64))
-    with learner.lock:
+    with learner.lock:  # from here on: another thread may change the experts that the table is for
+        table = as_table(X, learner.experts.n_features)
+        learner.experts.check_inputs(table)
+        labels = as_labels(y, len(table), learner.loss)
+        at = _as_checkpoints(checkpoints, len(table))
+        wait = min(as_count(delay, "delay", least=0), len(table))
+        out = Played(np.empty(len(table), np.int64), np.empty(len(table), np.bool_), np.empty(len(table)))
+        trace = Trace(*out, checkpoints=at, edges=np.zeros(len(at), np.int64))
         costs = learner.cost.of(table, learner.round + 1, len(table))
         before = learner.snapshot()
         try:
-            learner.play(table, labels, costs, wait, at, trace.edges, progress or (lambda done: None), out)
+            playing = learner.playing(wait)
+            try:
+                playing.play(Table(table, labels, costs), Edges(at, trace.edges), progress or (lambda done: None), out)
+            finally:
+                playing.finish()
         except Exception:
             learner.restore(before)
             raise

@@ -25,10 +25,10 @@ class Memories:
         self.K, self.holds, self.factor = K, holds, factor
         self.S, self.V = np.zeros((len(holds), K)), np.zeros(len(holds))
         self.mix, self.scores, self.spread = np.full(len(holds), 1 / len(holds)), np.zeros(len(holds)), 0.0
-        self.learnt = 0
+        self.learnt, self.K_of_rate = 0, K
 
     def eta(self, j):
-        eta = min(1.0, self.factor * math.sqrt(math.log(self.K) / (1 + self.V[j])))
+        eta = min(1.0, self.factor * math.sqrt(math.log(self.K_of_rate) / (1 + self.V[j])))
         return 2.0 ** (math.floor(8 * math.log2(eta)) / 8) if eta > 0 else 1.0
 
     def q(self, j):
@@ -44,6 +44,7 @@ class Memories:
         self.V += (q * estimates**2).sum(axis=1)
         self.S += estimates
         self.learnt += 1
+        self.K_of_rate = self.K
         for j, n in enumerate(self.holds):
             if n is not None and self.learnt % max(1, n // 64) == 0:
                 keep = (1 - 1 / n) ** max(1, n // 64)
@@ -54,6 +55,15 @@ class Memories:
             self.scores = KEPT * self.scores + means
             rate = min(1.0, 2 * math.sqrt(math.log(len(self.holds) + 1) / (1 + self.spread)))
             self.mix = softmax(-rate * self.scores)
+
+    def rearrange(self, expert_from):
+        """Newcomers (-1) get the mean weight of all before; the rate follows K from the next round learnt on."""
+        rows = []
+        for j, S in enumerate(self.S):
+            mean = np.exp(-self.eta(j) * (S - S.min())).mean()
+            came = S.min() - math.log(mean) / self.eta(j)
+            rows.append([S[k] if k >= 0 else came for k in expert_from])
+        self.S, self.K = np.array(rows), len(expert_from)
 
 
 class Player:
@@ -100,6 +110,11 @@ class Player:
         """Whether the learner chose between things that are equal but for rounding, and chose another one."""
         return False
 
+    def rearrange(self, game, expert_from):
+        """Go on with other experts; in ``game`` newcomers abstain in the rounds before they came."""
+        self.game = game
+        self.memories.rearrange(expert_from)
+
     def learn(self, t, o, fixed, seen):
         """EXP3-ABS: round t, whose label was seen with probability o."""
         abstains, loss = self.game.abstains[t - 1], self.game.loss[t - 1]
@@ -121,6 +136,20 @@ class Robust(Player):
         P, n_rules = predictors.shape[1], np.bincount(predictor_of, minlength=predictors.shape[1]).max()
         self.n, self.e, self.u = (np.zeros((P, 2 * n_rules)) for _ in range(3))
         self.v, self.squares, self.lost = np.zeros(P + 1), np.full(P + 1, 1e-8), np.zeros((P, 2))
+        self.came = np.zeros(P, int)  # the round after which each predictor came
+
+    def rearrange(self, game, expert_from, t, predictor_from, predictor_of, predictors, abstains, outcomes):
+        """After round t. All predictors have as many rules as before."""
+        super().rearrange(game, expert_from)
+        self.of, self.losses, self.abstains, self.outcomes = predictor_of, predictors, abstains, outcomes
+        stay = [max(p, 0) for p in predictor_from]
+        new = np.array(predictor_from) < 0
+        for name, nothing in (("n", 0.0), ("e", 0.0), ("u", 0.0), ("lost", 0.0), ("came", t)):
+            kept = getattr(self, name)[stay]
+            kept[new] = nothing
+            setattr(self, name, kept)
+        self.v = np.append(np.where(new, 0.0, self.v[stay]), self.v[-1])
+        self.squares = np.append(np.where(new, 1e-8, self.squares[stay]), self.squares[-1])
 
     def look(self, t):
         """The cell of each predictor, and f: the share of its rules that predict, times the sign it predicts."""
@@ -173,6 +202,13 @@ class Robust(Player):
         m.mix = np.array([(1 - self.guard) * (1 - h), self.guard + (1 - self.guard) * h])
 
     def learn(self, t, o, m, seen):
+        newer, guesses = self.came >= t, (self.n, self.e, self.u, self.lost)
+        before = [of_predictors[newer] for of_predictors in guesses]
+        self.learn_round(t, o, m, seen)
+        for of_predictors, kept in zip(guesses, before, strict=True):
+            of_predictors[newer] = kept  # nothing is learnt of predictors from rounds before they came
+
+    def learn_round(self, t, o, m, seen):
         estimates = self.estimates(t, o, m, seen)
         if self.guard is not None:
             x = -self.game.cost[t - 1] + (self.losses[t - 1] / o if seen else 0.0 * self.losses[t - 1])

@@ -6,8 +6,7 @@ A learner is an algorithm, nothing else; everything that all of them need is her
 from .decision import Decision
 from .kernel_learner import KernelLearner
 from .learner import Choice, Learner, Seed
-from .loading import load
 from .loop import Kernels
 from .state import check_arrays
 
-__all__ = ["Choice", "Decision", "KernelLearner", "Kernels", "Learner", "Seed", "check_arrays", "load"]
+__all__ = ["Choice", "Decision", "KernelLearner", "Kernels", "Learner", "Seed", "check_arrays"]

@@ -12,7 +12,9 @@ import numpy as np
 from ..errors import FileError
 from ..typing import Array, Bools
 
-FORMAT = 3
+FORMAT = 4
+FORMAT_3 = 3
+"""Knew of no capacity."""
 FORMAT_2 = 2
 """Did not say how likely the label was to be seen."""
 FORMAT_1 = "format 1"
@@ -56,6 +58,8 @@ class Decision:
     """The probability that the label of this round is seen, before it was drawn whom to follow."""
     forced: bool
     """Whether the expert was followed for the sake of the label, instead of the one that was drawn."""
+    over_capacity: bool
+    """Whether it was followed because the capacity was used up, and the one that was drawn abstained."""
     format: int = FORMAT
     """Of the JSON it was read from."""
     digest: str | None = None
@@ -67,21 +71,23 @@ class Decision:
         """Whether this is what the learner with that key decided, with nothing changed."""
         if self._key is not None:
             return self._key == key
-        return self.digest is not None and hmac.compare_digest(self.digest, _sign(key, self._content()))
+        return self.digest is not None and hmac.compare_digest(self.digest, sign(key, self._content()))
 
     def _content(self) -> dict[str, Any]:
         """All but the digest, as plain values."""
         content = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("digest", "_key")}
         for name in ("abstains", "carry"):
             content[name] = _plain(content[name])
-        if self.format == FORMAT_2:  # what was signed then
+        if self.format < FORMAT:  # what was signed then
+            del content["over_capacity"]
+        if self.format == FORMAT_2:
             del content["observed"], content["forced"]
         return {**content, "predictions": self.predictions.tolist(), "dtype": self.predictions.dtype.str}
 
     def to_json(self) -> str:
         """The decision as JSON; floats are written so that they are read back exactly."""
         content = self._content()
-        return json.dumps({**content, "digest": self.digest if self._key is None else _sign(self._key, content)})
+        return json.dumps({**content, "digest": self.digest if self._key is None else sign(self._key, content)})
 
     @classmethod
     def from_json(cls, text: str) -> "Decision":
@@ -93,10 +99,12 @@ class Decision:
             version = content.get("format")
             if version is None:
                 content = _from_format_1(content)
-            elif type(version) is not int or version not in (FORMAT_2, FORMAT):
+            elif type(version) is not int or version not in (FORMAT_2, FORMAT_3, FORMAT):
                 raise ValueError(f"its format is {version!r}, not {FORMAT}")
-            if version != FORMAT:
+            if version in (None, FORMAT_2):
                 content |= {"observed": content["probability"], "forced": False}
+            if version != FORMAT:
+                content["over_capacity"] = False
             _check_types(content)
             for name in ("abstains", "carry"):
                 content[name] = frozen(_array(content[name], name))
@@ -126,7 +134,8 @@ def frozen(array: Array) -> Array:
     return array
 
 
-def _sign(key: bytes, content: dict[str, Any]) -> str:
+def sign(key: bytes, content: dict[str, Any]) -> str:
+    """The digest of plain values by a key."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
@@ -162,6 +171,7 @@ _TYPES = {
     "probability": float,
     "observed": float,
     "forced": bool,
+    "over_capacity": bool,
     "abstains": str,
     "predictions": list,
     "learner": str,

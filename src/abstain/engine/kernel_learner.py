@@ -1,7 +1,7 @@
 """Learners whose rounds are compiled: their state, a NamedTuple of arrays, and a few kernels."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -20,8 +20,8 @@ from .calls import Calls, Hand
 from .decision import FORMAT_1, Decision
 from .identity import Identity
 from .learner import Choice, Learner, Seed
-from .loop import Expects, Kernels, Late, Played, Rounds, count_no_edges, inform_nothing, never_full
-from .play import play_blocks, writeable
+from .loop import Arrivals, Expects, Kernels, Late, Played, Rounds, count_no_edges, inform_nothing, never_full
+from .play import Playing, PlayingBlocks, writeable
 from .state import check_arrays, copied, fields_named
 
 
@@ -46,6 +46,11 @@ class KernelLearner(Learner):
     def __init__(self, experts: ExpertSet, *, cost: costs.CostLike, loss: Any = "zero_one", seed: Seed = None) -> None:
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
         self._used, self.pairs = rules_in_use(experts)
+
+    def _take_experts(self, experts: ExpertSet) -> None:
+        super()._take_experts(experts)
+        self._used, self.pairs = rules_in_use(experts)
+        vars(self).pop("_hand", None)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -132,6 +137,10 @@ class KernelLearner(Learner):
     def layout(self) -> Layout:
         """The experts side by side by rule, for states that keep what is the same for all experts of a rule once."""
         return arrange(self.experts)
+
+    def _as_numbered(self, rules: Ints) -> Ints:
+        """Rules in use, as the experts number them."""
+        return rules if self._used is None else self._used[rules]
 
     def _of_used(self, abstains: Bools) -> Bools:
         """Abstentions (..., A) of the rules in use."""
@@ -254,33 +263,32 @@ class KernelLearner(Learner):
 
     # Whole tables.
 
-    def play(
-        self, X: Floats, y: Array, costs: Floats, delay: int, at: Ints, edges: Ints, progress: Callable[[int], None],
-        out: Played,
-    ) -> None:  # fmt: skip
-        if self.compiled:
-            play_blocks(self, X, y, costs, delay, at, edges, progress, out)
-        else:
-            super().play(X, y, costs, delay, at, edges, progress, out)
+    def playing(self, delay: int, later: bool = False) -> Playing:
+        return PlayingBlocks(self, delay, later) if self.compiled else super().playing(delay, later)
 
-    def _new_late(self, delay: int) -> Late:
-        """An empty ring for labels that come ``delay`` rounds late."""
+    def _new_late(self, n: int, old: Late | None) -> Late:
+        """Room for ``n`` rounds that wait, those that wait already among them."""
         hand = self._hand
-        return Late(
-            expert=np.full(delay, -1),
-            abstains=np.zeros((delay, hand.abstains.size), np.bool_),
-            losses=np.zeros((delay, hand.losses.size), hand.losses.dtype),
-            cost=np.zeros(delay),
-            carry=np.zeros((delay, hand.carry.size), hand.carry.dtype),
-            seen=np.zeros(delay, np.bool_),
+        late = Late(
+            expert=np.full(n, -1),
+            abstains=np.zeros((n, hand.abstains.size), np.bool_),
+            losses=np.zeros((n, hand.losses.size), hand.losses.dtype),
+            cost=np.zeros(n),
+            carry=np.zeros((n, hand.carry.size), hand.carry.dtype),
+            seen=np.zeros(n, np.bool_),
         )
+        for array, before in zip(late, old or (), strict=False):
+            array[: len(before)] = before
+        return late
 
-    def _play_block(self, rounds: Rounds, at: Ints, edges: Ints, late: Late | None, out: Played) -> None:
+    def _play_block(
+        self, rounds: Rounds, at: Ints, edges: Ints, late: Late | None, arrivals: Arrivals | None, out: Played
+    ) -> None:  # fmt: skip
         done, hand = 0, self._hand
         while done < len(rounds.u):
             self._make_room()
             done = self._call.functions.play(
-                done, self.round + 1, rounds, at, edges, late, Expects(*self.expects), self.pairs, hand.carry,
+                done, self.round + 1, rounds, at, edges, late, arrivals, Expects(*self.expects), self.pairs, hand.carry,
                 self.state, out,
             )  # fmt: skip
             if done < 0:
@@ -290,20 +298,20 @@ class KernelLearner(Learner):
         if self.kernels.edges is count_no_edges:
             edges[:] = self._edges_shown(rounds.abstains[at])
 
-    def _settle(self, first: int, last: int, late: Late) -> None:
-        """Learn what waits in the ring of these rounds."""
-        self._call.functions.settle(first, last, late, self.state)
+    def _settle(self, places: Ints, late: Late) -> None:
+        """Learn what waits at these places."""
+        self._call.functions.settle(places, late, self.state)
 
     def warm_start(self, X: ArrayLike, y: ArrayLike) -> None:
         """Learn from a table X (n, d) and all its labels y (n,), before the first round: as full information."""
         if self.kernels.inform is inform_nothing:
             super().warm_start(X, y)
-        table = as_table(X, self.experts.n_features)
-        self.experts.check_inputs(table)
-        labels = self.loss.labels(y)
-        if len(labels) != len(table):
-            raise InputError(f"y: expected {len(table)} labels, one for each row of X, got {len(labels)}")
         with self.lock:
+            table = as_table(X, self.experts.n_features)
+            self.experts.check_inputs(table)
+            labels = self.loss.labels(y)
+            if len(labels) != len(table):
+                raise InputError(f"y: expected {len(table)} labels, one for each row of X, got {len(labels)}")
             if self.round > 0:
                 raise InputError(f"warm_start: expected a learner before its first round, got one after {self.round}")
             paid, before = self._cost.of(table, 1, len(table)), self.snapshot()

@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -15,10 +15,11 @@ from ..experts.base import check_advice
 from ..registry import Registry
 from ..tables import as_row, as_seed, own_stream
 from ..typing import Array, Bools, Floats, Ints
-from .decision import Decision, frozen
+from .changes import Change, as_of_now, check_sizes, gathered, needed, since
+from .decision import Decision, frozen, sign
 from .feedback import Chances, arrivals
 from .identity import Identity
-from .play import play_rounds
+from .play import Playing, PlayingRounds
 from .saving import contents
 from .shared import Shared
 
@@ -39,6 +40,8 @@ class Choice(NamedTuple):
     """The probability that the label is seen; unless given, it follows from that of predicting."""
     forced: bool = False
     """Whether this expert was followed for the sake of the label."""
+    over_capacity: bool = False
+    """Whether it was followed as one that was drawn would have abstained, and nobody may."""
 
 
 class Learner(Shared, ABC):
@@ -135,6 +138,10 @@ class Learner(Shared, ABC):
         """The learner's own; files and copies have the same."""
         return self._identity.learner
 
+    def sign(self, content: dict[str, Any]) -> str:
+        """A digest of plain values by the key that signs decisions, for what somebody keeps beside a decision."""
+        return sign(self._identity.key, content)
+
     @property
     def pending(self) -> tuple[int, ...]:
         """The rounds whose label is still to be learnt."""
@@ -191,6 +198,7 @@ class Learner(Shared, ABC):
             cost=cost,
             observed=self._observed(choice),
             forced=choice.forced,
+            over_capacity=choice.over_capacity,
             predictions=frozen(predictions.copy()),
             abstains=frozen(advice.abstains[0].copy()),
             carry=frozen(choice.carry),
@@ -241,10 +249,20 @@ class Learner(Shared, ABC):
             finally:
                 self._random.bit_generator.state = random
 
-    def _check_open(self, decision: Decision) -> None:
+    def _check_open(self, decision: Decision) -> Decision:
+        """The decision, as the experts of now see it, if its label can be learnt; else raise an error."""
         self._identity.check(decision, self.expects, self.accept_unsigned)
-        if decision._key is None and not self._fits(decision):
+        now, change = decision, since(self._changes, decision.round)
+        if change is not None:
+            check_sizes(decision, change)
+            now = as_of_now(decision, change, self._carry_of_now(decision, change), self.experts)
+        if decision._key is None and not self._fits(now):
             raise DecisionError(f"decision: round {decision.round} does not fit this learner: it was changed")
+        return now
+
+    def _carry_of_now(self, decision: Decision, change: Change) -> Array:
+        """What a decision from before a change carries, as the experts of now would have it."""
+        return decision.carry
 
     def _fits(self, decision: Decision) -> bool:
         """Whether a decision can be this learner's."""
@@ -263,13 +281,16 @@ class Learner(Shared, ABC):
     def learn(self, decision: Decision, y: Any) -> None:
         """Learn the label of an open decision."""
         with self.lock:
-            self._check_open(decision)
+            now = self._check_open(decision)
             labels = self.loss.labels([y])
             losses = self.loss(decision.predictions[np.newaxis], labels)[0]
+            change = since(self._changes, decision.round)
+            if change is not None:
+                losses = gathered(losses, change.predictors, 0)
             # Closed first: if Ctrl-C comes in between, the label is lost, not learnt twice.
             entry = self._identity.open.pop(str(decision.id))
             try:
-                self._absorb(decision, losses)
+                self._absorb(now, losses)
             except Exception:
                 self._identity.open[str(decision.id)] = entry
                 raise
@@ -282,12 +303,12 @@ class Learner(Shared, ABC):
         others are often forgotten, predicting looks better than it is.
         """
         with self.lock:
-            self._check_open(decision)
+            now = self._check_open(decision)
             self._identity.forget(decision)
             if self.chances[decision.abstained] < 1.0:
-                self._miss(decision)
+                self._miss(now)
             else:
-                self._drop(decision)
+                self._drop(now)
 
     def close(self, decision: Decision, y: Any) -> None:
         """In simulated games: learn the label of an open decision, or that it did not come."""
@@ -300,6 +321,25 @@ class Learner(Shared, ABC):
         """Learn from a table with all its labels, before the first round."""
         raise InputError(f"warm_start: {type(self).__name__} learns from rounds that it decided on alone")
 
+    # Experts that come and go.
+
+    _changes: tuple[Change, ...] = ()
+    """Of the experts, as far as open decisions are from before them; and the newest."""
+
+    def rearrange(self, experts: ExpertSet, predictor_from: ArrayLike, expert_from: ArrayLike) -> None:
+        """Go on with other experts, some of whom were there before."""
+        raise InputError(
+            f"rearrange: {type(self).__name__} learns with the experts it was made with alone; those of Exp3Abs and "
+            "DoublyRobust may change"
+        )
+
+    def _take_experts(self, experts: ExpertSet) -> None:
+        self.experts = experts
+
+    def _note_change(self, change: Change) -> None:
+        rounds = [t for t, _ in self._identity.open.values()]
+        self._changes = needed((*self._changes, change), rounds)
+
     def n_edges(self, x: "ArrayLike | Advice") -> int:
         """The size of the graph in use for this input; unless a learner says otherwise, of what the protocol shows."""
         with self.lock:
@@ -309,12 +349,11 @@ class Learner(Shared, ABC):
 
     # Whole tables, for `simulate`.
 
-    def play(
-        self, X: Floats, y: Array, costs: Floats, delay: int, at: Ints, edges: Ints, progress: Callable[[int], None],
-        out: Any,
-    ) -> None:  # fmt: skip
-        """Play a table that was checked, into the arrays of ``out``; round by round, unless a learner is compiled."""
-        play_rounds(self, X, y, delay, at, edges, progress, out)
+    def playing(self, delay: int, later: bool = False) -> Playing:
+        """A game of one or more tables, round by round unless a learner is compiled. Labels come ``delay`` rounds late;
+        with ``later``, when each table says.
+        """
+        return PlayingRounds(self, delay)
 
     def surrogate(self, expert: Ints, y: Array, costs: Floats) -> Any:
         """L~ of the rounds (T,) of a game, and its gamma (None: any); None for learners that play L itself."""
@@ -353,14 +392,17 @@ class Learner(Shared, ABC):
     def snapshot(self) -> tuple[Any, ...]:
         """What `restore` needs to undo all that happens from now on."""
         with self.lock:
-            return self.round, self._cost, dict(self._identity.open), self._random.bit_generator.state, self._keep()
+            random, known = self._random.bit_generator.state, dict(self._identity.open)
+            return self.round, self._cost, known, random, self.experts, self._changes, self._keep()
 
     def restore(self, snapshot: tuple[Any, ...]) -> None:
         """Undo all that happened since; what was decided since cannot be learnt. It can be done again."""
         with self.lock:
             self._identity.begin_life(snapshot[0])
-            self.round, self._cost, known, self._random.bit_generator.state, kept = snapshot
+            self.round, self._cost, known, self._random.bit_generator.state, experts, self._changes, kept = snapshot
             self._identity.open = dict(known)
+            if experts is not self.experts:
+                self._take_experts(experts)
             self._bring_back(kept)
 
     def contents(self) -> tuple[dict[str, Any], dict[str, Array]]:

@@ -1,41 +1,34 @@
 """Reading saved learners: what a file says is checked before it is believed."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from .. import costs, files, graphs, losses
+from .. import costs, graphs, losses
 from .. import experts as expert_sets
 from ..errors import AbstainError, FileError, InputError, UnknownKindError, shown
 from ..experts import ExpertSet
 from ..registry import as_plain
+from .changes import from_file
 from .decision import MOST_ROUNDS
 from .identity import Identity
 from .learner import LEARNERS, Learner
 
 
-def load(
-    path: str | os.PathLike[str],
+def read_learner(
+    path: Any,
+    header: dict[str, Any],
+    arrays: dict[str, Any],
     *,
     experts: ExpertSet | None = None,
     cost: costs.CostLike | None = None,
     loss: Any = None,
     **options: Any,
 ) -> Learner:
-    """The learner that `Learner.save` wrote; it goes on bit for bit, as a copy with a life of its own.
-
-    Python functions, and graphs that remember, cannot be in the file: give them again, also those that are options of
-    the learner (``graph=``, ``metric=``). The experts are checked by a fingerprint of their kind, pairs and parameters.
-    Learners, experts, losses and graphs of classes of your own are found once their module was imported; nothing is
-    imported here.
-    """
-    if not isinstance(path, (str, os.PathLike)):
-        raise InputError(f"path: expected the path of a file, got {type(path).__name__}")
-    header, arrays = files.read(path)
-    with _checked(path):
+    """The learner that a file holds, whose header and arrays these are; see `abstain.load` for what may be given."""
+    with checked(path):
         version, last = header["version"], header["round"]
         if type(last) is not int or not 0 <= last <= MOST_ROUNDS:
             raise ValueError(f"the round is {last!r:.100}")
@@ -54,10 +47,11 @@ def load(
     )
     if options:
         learner = kind._make(*parts)  # if these do not fit, it is not the file's fault
-    with _checked(path):
+    with checked(path):
         if not options:
             learner = kind._make(*parts)
         learner.round, learner._identity = last, identity
+        learner._changes = from_file(header.get("changes", []), arrays, learner.experts, last)
         learner._random.bit_generator.state = header["random"]
         learner._set_arrays(state if version > 1 else learner._from_format_1(state))
         identity.begin_life(last)
@@ -65,7 +59,7 @@ def load(
 
 
 @contextmanager
-def _checked(path: Any) -> Iterator[None]:
+def checked(path: Any) -> Iterator[None]:
     """Whatever goes wrong inside is wrong with the file."""
     try:
         yield
@@ -90,7 +84,7 @@ def _kind(name: str) -> type[Learner]:
 
 
 def _experts(path: Any, saved: Any, arrays: dict[str, Any], given: ExpertSet | None) -> ExpertSet:
-    with _checked(path):
+    with checked(path):
         kind, parameters, fingerprint = saved["kind"], saved["parameters"], saved["fingerprint"]
     if given is not None:
         if given.fingerprint != fingerprint:
@@ -98,7 +92,7 @@ def _experts(path: Any, saved: Any, arrays: dict[str, Any], given: ExpertSet | N
         return given
     if parameters is None:
         raise InputError(f"experts: those in {path} are Python functions; give them as experts=")
-    with _checked(path):
+    with checked(path):
         made = expert_sets.from_parameters(kind, {**parameters, **_part(arrays, "experts.")})
         if made.fingerprint != fingerprint and ":" in kind:  # format 1 had other fingerprints of some
             raise ValueError("the experts are not those that were saved")
@@ -114,7 +108,7 @@ def _cost(path: Any, header: dict[str, Any], arrays: dict[str, Any], given: Any)
         if type(fresh) in (costs.Constant, costs.PerRound):
             raise InputError(f"cost: expected a function, which {path} was saved with, got {fresh!r}")
         return fresh
-    with _checked(path):
+    with checked(path):
         known = costs.get(arrays["cost.values"] if saved == "per round" else saved)
         if not isinstance(known, costs.PerRound if saved == "per round" else costs.Constant):
             raise ValueError(f"the cost is {saved!r:.100}")
@@ -137,7 +131,7 @@ def _loss(path: Any, header: dict[str, Any], given: Any) -> losses.Loss:
         if fresh.spec() is not None or fresh.binary != binary:
             raise InputError(f"loss: expected a function like the one {path} was saved with, got {fresh!r}")
         return fresh
-    with _checked(path):
+    with checked(path):
         known = losses.from_spec(saved)
         if known.binary != binary:
             raise ValueError("the loss is of another kind")

@@ -70,14 +70,22 @@ class Kernels(NamedTuple):
 
 
 class Late(NamedTuple):
-    """The rounds whose label is still to come, in a ring: round t is at place t modulo its size."""
+    """The rounds whose label is still to come, each at a place of its own."""
 
-    expert: Ints  # (delay,) -1 where no round waits
-    abstains: Bools  # (delay, A)
-    losses: Array  # (delay, P)
-    cost: Floats  # (delay,)
-    carry: Array  # (delay, size of a carry)
-    seen: Bools  # (delay,) whether a label will come, or it will turn out that none does
+    expert: Ints  # (places,) -1 where no round waits
+    abstains: Bools  # (places, A)
+    losses: Array  # (places, P)
+    cost: Floats  # (places,)
+    carry: Array  # (places, size of a carry)
+    seen: Bools  # (places,) whether a label will come, or it will turn out that none does
+
+
+class Arrivals(NamedTuple):
+    """Where the rounds of a block wait, and whose labels come right after each is decided."""
+
+    place: Ints  # (n,) of each round
+    first: Ints  # (n + 1,) where those that come after each round begin ...
+    come: Ints  # ... in this list of places
 
 
 class Rounds(NamedTuple):
@@ -179,25 +187,24 @@ def is_full(s: Any) -> bool:
     return bool(full(s))
 
 
-def settle(first: int, last: int, late: Late, s: Any) -> None:
-    """Learn the rounds from ``first`` to ``last`` that still wait in the ring."""
-    for t in range(first, last + 1):
-        k = t % late.expert.size
+def settle(places: Ints, late: Late, s: Any) -> None:
+    """Learn the rounds that wait at these places."""
+    for k in places:
         if late.expert[k] >= 0:
             update(late.expert[k], late.abstains[k], late.losses[k], late.seen[k], late.cost[k], late.carry[k], s)
             late.expert[k] = -1
 
 
 def play(
-    first: int, t: int, rounds: Rounds, at: Ints, n_edges: Ints, late: Late | None, expects: Expects, pairs: Pairs,
-    carry: Array, s: Any, out: Played,
+    first: int, t: int, rounds: Rounds, at: Ints, n_edges: Ints, late: Late | None, arrivals: Any,
+    expects: Expects, pairs: Pairs, carry: Array, s: Any, out: Played,
 ) -> int:  # fmt: skip
     """Play a block from row ``first`` on, row i in round t + i; stop at the row for which there is no room.
 
     If in row i an expert is chosen that there is not, it returns -1 - i.
 
-    ``at`` holds the 0-based rows before which the edges are to be counted into ``n_edges``. With ``late`` a label is
-    learnt right after as many further decisions as it has places, and if none came, that is known then.
+    ``at`` holds the 0-based rows before which the edges are to be counted into ``n_edges``. With ``late`` labels are
+    learnt when ``arrivals`` says, and if none came, that is known then.
     """
     checkpoint = 0
     for i in range(first, rounds.u.size):
@@ -226,11 +233,8 @@ def play(
         else:
             if not expected:
                 update(expert, abstains, losses, expected, cost, carry, s)
-            k = (t + i) % late.expert.size
-            if late.expert[k] >= 0:
-                update(late.expert[k], late.abstains[k], late.losses[k], late.seen[k], late.cost[k], late.carry[k], s)
-            late.expert[k] = -1
             if expected:
+                k = arrivals.place[i]
                 late.expert[k], late.cost[k], late.seen[k] = expert, cost, seen
                 for a in range(np.uint64(abstains.size)):
                     late.abstains[k, a] = abstains[a]
@@ -238,6 +242,13 @@ def play(
                     late.losses[k, p] = losses[p]
                 for c in range(np.uint64(carry.size)):
                     late.carry[k, c] = carry[c]
+            for j in range(arrivals.first[i], arrivals.first[i + 1]):
+                k = arrivals.come[j]
+                if late.expert[k] >= 0:
+                    update(
+                        late.expert[k], late.abstains[k], late.losses[k], late.seen[k], late.cost[k], late.carry[k], s
+                    )  # fmt: skip
+                late.expert[k] = -1
     return int(rounds.u.size)
 
 

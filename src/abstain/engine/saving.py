@@ -8,6 +8,7 @@ import numpy as np
 from .. import costs, graphs
 from ..registry import as_plain, name_of
 from ..typing import Array
+from .changes import needed, to_file
 
 if TYPE_CHECKING:
     from .learner import Learner
@@ -58,4 +59,7 @@ def contents(learner: "Learner") -> tuple[dict[str, Any], dict[str, Array]]:
         "options": options,
         "again": again,
     }
+    if learner._changes:
+        header["changes"], of_changes = to_file(needed(learner._changes, learner.pending))
+        arrays |= of_changes
     return header, arrays

@@ -1,6 +1,6 @@
 """Learners, one algorithm a file."""
 
-from ..engine import Choice, KernelLearner, Kernels, Learner, load
+from ..engine import Choice, KernelLearner, Kernels, Learner
 from .cont_exp3_abs import ContExp3Abs
 from .doubly_robust import DoublyRobust
 from .exp3_abs import Exp3Abs
@@ -25,5 +25,4 @@ __all__ = [
     "Kernels",
     "Learner",
     "Stacked",
-    "load",
 ]

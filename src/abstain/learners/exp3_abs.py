@@ -5,10 +5,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import costs
+from ..capacity import CapacityLike
 from ..engine import Kernels, Seed, check_arrays
 from ..errors import InputError
 from ..experts import ExpertSet
 from ..kernels.exp3.exp3_abs import choose, inform, update
+from ..kernels.exp3.limited import LimitedWeights, note
+from ..kernels.exp3.limited import choose as choose_limited
+from ..kernels.exp3.limited import inform as inform_limited
+from ..kernels.exp3.limited import update as update_limited
 from ..kernels.exp3.rate import ADAPTIVE, Rate, adaptive
 from ..kernels.exp3.state import ETA, Memories, weights
 from ..tables import as_number
@@ -36,7 +41,8 @@ class Exp3Abs(WeightedLearner):
     Beyond the paper: ``feedback`` says which labels come back ("predicted", "abstained", "both", or the probabilities
     that they come after predicting and after abstaining); P is then the probability that the label is seen, and
     ``min_observe`` a floor under it. ``memory`` is how many rounds the past counts for (None: all), or "adaptive":
-    several memories, weighed by what they achieve.
+    several memories, weighed by what they achieve. ``capacity`` limits how many cases are abstained on, to a share of
+    them or by a `Capacity`; c then stands for 1, as the price of abstaining may rise to that.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)
@@ -47,7 +53,8 @@ class Exp3Abs(WeightedLearner):
     """
 
     kernels = Kernels(choose, update, inform=inform)
-    options = ("eta", "horizon", "ix", "memory", "feedback", "min_observe")
+    limited = Kernels(choose_limited, update_limited, note, inform=inform_limited)
+    options = ("eta", "horizon", "ix", "memory", "feedback", "min_observe", "capacity")
     fixed = ("rate", "sight", "memory", "layout", "start", "whole")
 
     def __init__(
@@ -63,10 +70,12 @@ class Exp3Abs(WeightedLearner):
         memory: int | str | None = None,
         feedback: str | tuple[float, float] = "predicted",
         min_observe: float = 0.0,
+        capacity: CapacityLike = None,
     ) -> None:
         super().__init__(
-            experts, cost=cost, loss=loss, seed=seed, memory=memory, feedback=feedback, min_observe=min_observe
-        )
+            experts, cost=cost, loss=loss, seed=seed, memory=memory, feedback=feedback, min_observe=min_observe,
+            capacity=capacity,
+        )  # fmt: skip
         self.ix = as_number(ix, "ix", "a number that is not negative", lambda ix: 0.0 <= ix < math.inf)
         self.eta, self.horizon = as_eta(eta), as_horizon(horizon)
         if self.memory is not None and self._find_rate().kind != ADAPTIVE and isinstance(self.eta, str):
@@ -76,25 +85,27 @@ class Exp3Abs(WeightedLearner):
         self._find_rate()
 
     def _find_rate(self) -> Rate:
-        log_experts, spread = math.log(self.experts.n_experts), self.cost.largest**2 + 1.0
+        largest = self.cost.largest if self.capacity is None else 1.0
+        log_experts, spread = math.log(self.experts.n_experts), largest**2 + 1.0
         return find_rate(
             self.eta, log_experts, spread, self.horizon, lambda T: math.sqrt(2.0 * log_experts / (spread * T))
         )
 
-    def new_state(self) -> Memories:
+    def new_state(self) -> Memories | LimitedWeights:
         rate = self._find_rate()
         fresh = weights(rate, self._sight(self.ix), fading(self.memories), self.layout, self.experts.n_predictors)
         fresh.numbers[:, ETA] = adaptive(rate.log_experts, 0.0) if rate.kind == ADAPTIVE else rate.scale
-        return fresh
+        return fresh if self.capacity is None else LimitedWeights(fresh, self._new_bucket(self.capacity))
 
     def _reprice(self, cost: costs.Constant) -> None:
         """The anytime rate follows the cost; a tuned one was tuned."""
         super()._reprice(cost)
-        self.state = self.state._replace(rate=self._find_rate())
+        repriced = self._weights._replace(rate=self._find_rate())
+        self.state = repriced if self.capacity is None else self.state._replace(memories=repriced)
 
     def _from_format_1(self, arrays: dict[str, Array]) -> dict[str, Array]:
         """The first files had costs apart, also where every expert has a rule of its own; weights are made anew."""
-        s, paid = self.state, arrays["paid"]
+        s, paid = self._weights, arrays["paid"]
         if not s.layout.alone or (paid.shape == s.paid[0].shape and not paid.any()):
             return arrays
         check_arrays({"paid": paid}, {"paid": s.losses[0]})

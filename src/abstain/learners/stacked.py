@@ -4,9 +4,10 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import costs
-from ..engine import Kernels, Seed
+from ..engine import Kernels, Learner, Seed
 from ..errors import InputError
 from ..experts import Advice, ExpertSet
 from ..kernels.exp3.stacked import StackedState, choose, inform, update
@@ -43,7 +44,10 @@ class Stacked(DoublyRobust):
             raise InputError(f"loss: Stacked needs one of labels -1 and +1, got {self.loss!r}")
 
     def new_state(self) -> StackedState:  # type: ignore[override]
-        return StackedState(super().new_state(), np.zeros(1))
+        return StackedState(super().new_state(), np.zeros(1))  # type: ignore[arg-type]
+
+    def rearrange(self, experts: ExpertSet, predictor_from: ArrayLike, expert_from: ArrayLike) -> None:
+        Learner.rearrange(self, experts, predictor_from, expert_from)  # it cannot
 
     @property
     def _weights(self) -> Memories:

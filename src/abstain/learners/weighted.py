@@ -2,24 +2,35 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import costs
-from ..engine import Choice, Decision, KernelLearner, Seed
+from ..capacity import Capacity, CapacityLike, as_capacity
+from ..engine import Choice, Decision, KernelLearner, Kernels, Seed
+from ..engine.calls import Calls
+from ..engine.changes import Change, as_change
 from ..engine.feedback import Chances, as_feedback, chances_of
 from ..engine.state import check_arrays, fields_named
 from ..errors import InputError, shown
-from ..experts import ExpertSet
+from ..experts import Advice, ExpertSet
+from ..interrupts import held_back
+from ..kernels.exp3.answering import ANSWERED_ANYWAY, FOR_CAPACITY, FOR_LABEL
+from ..kernels.exp3.bucket import LIMITS, OVERDRAFT, UNITS, Bucket, Terms, bucket
 from ..kernels.exp3.rate import ADAPTIVE, ANYTIME, adaptive
 from ..kernels.exp3.state import ETA, LEARNT, Memories, Memory, Sight
 from ..kernels.exp3.weights import LARGE, remake_all
 from ..tables import as_count, as_number
-from ..typing import Array, Floats
+from ..typing import Array, Floats, Ints
+from .newcomers import carry_over_sums, sums_of
 
 ADAPTIVE_MEMORIES = (None, 20_000, 5_000, 1_250)
 """Rounds that the memories of ``memory="adaptive"`` hold; None: all."""
+LONGEST = 2.0**53
+"""Microseconds up to here are whole numbers."""
 STEPS = 64
 """The past fades in so many steps a memory: weights are made anew in each."""
 
@@ -31,10 +42,24 @@ def fading(memories: tuple[int | None, ...]) -> Memory:
     return Memory(np.array(every), np.array(keep))
 
 
+def rounds_held(memory: Memory, learnt: float) -> Floats:
+    """How many of the rounds learnt each memory still holds (C,): all of them, less what has faded."""
+    held = np.full(len(memory.every), learnt)
+    for j, (every, keep) in enumerate(zip(memory.every, memory.keep, strict=True)):
+        if every > 0:
+            steps, rest = divmod(learnt, every)
+            held[j] = rest + every * keep * (1.0 - keep**steps) / (1.0 - keep)
+    return held
+
+
 class WeightedLearner(KernelLearner):
     """A learner that draws experts by exponential weights of their estimated losses."""
 
     saved: tuple[str, ...] = ("losses", "paid", "weight", "factor", "sums", "numbers")
+    of_experts: ClassVar[tuple[str, ...]] = ("losses", "paid", "weight", "factor", "sums")
+    """The saved fields that have a place for every expert or predictor."""
+    limited: ClassVar[Kernels | None] = None
+    """The kernels with a capacity, on a state with a bucket."""
 
     def __init__(
         self,
@@ -46,6 +71,7 @@ class WeightedLearner(KernelLearner):
         memory: int | str | None,
         feedback: str | tuple[float, float],
         min_observe: float,
+        capacity: CapacityLike = None,
     ) -> None:
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
         if memory is not None and not (isinstance(memory, str) and memory == "adaptive"):
@@ -59,6 +85,9 @@ class WeightedLearner(KernelLearner):
         )
         if memory == "adaptive":
             self.saved = (*self.saved, "mix", "scores", "spread")
+        self.capacity: Capacity | None = as_capacity(capacity)
+        if self.capacity is not None:
+            self.saved = (*self.saved, "tokens", "price")
 
     @property
     def chances(self) -> Chances:
@@ -75,21 +104,97 @@ class WeightedLearner(KernelLearner):
     @property
     def _weights(self) -> Memories:
         """The part of the state that holds the weights."""
-        weights: Memories = self.state
+        weights: Memories = self.state if self.capacity is None else self.state.memories
         return weights
 
+    # How many cases may be abstained on.
+
+    @cached_property
+    def _call(self) -> Calls:
+        return Calls(self.kernels if self.capacity is None or self.limited is None else self.limited)
+
+    def _new_bucket(self, capacity: Capacity) -> Bucket:
+        earn, review = capacity.units
+        timed = capacity.share is None
+        return bucket(Terms(timed, earn, review, int(capacity.burst or 1) * review, float(capacity.step or 0.0)))
+
+    def _passed(self, X: Floats | None) -> Floats | None:
+        """Where the capacity goes by time, the microseconds since the case before (n, 1): the last column of X."""
+        if self.capacity is None or self.capacity.per_day is None:
+            return None
+        if X is None:
+            raise InputError("x: a capacity a day needs x, whose last column is a time, but only advice was given")
+        passed = X[:, -1:]
+        wrong = ~((passed >= 0.0) & (passed <= LONGEST) & (passed == np.floor(passed)))
+        if wrong.any():
+            raise InputError(
+                f"x: expected whole microseconds since the case before, from 0 on, in the last column, got "
+                f"{passed[wrong][0]}"
+            )
+        return passed
+
+    def see(self, X: Floats | None, advice: Advice, costs: Floats) -> Floats:
+        self._passed(X)
+        return super().see(X, advice, costs)
+
+    @property
+    def tokens(self) -> float:
+        """How many cases may be abstained on at once; no end without a capacity."""
+        with self.lock:
+            if self.capacity is None:
+                return math.inf
+            return float(self.state.bucket.tokens[UNITS] / self.state.bucket.terms.review)
+
+    @property
+    def price(self) -> float:
+        """What abstaining costs besides, in what is learnt, as it uses up the capacity: lambda."""
+        with self.lock:
+            return 0.0 if self.capacity is None else float(self.state.bucket.price[0])
+
+    @property
+    def overdraft(self) -> int:
+        """In how many cases all experts abstained, and the capacity was used up."""
+        with self.lock:
+            return 0 if self.capacity is None else int(self.state.bucket.tokens[OVERDRAFT])
+
+    # What is known of a round when its label comes.
+
+    def _carry_with(self, own: int) -> Floats:
+        """Room for what a learner carries, and what a capacity does."""
+        return np.zeros(own + (0 if self.capacity is None else LIMITS))
+
     def new_carry(self) -> Floats:
-        """o, the probability that the label is seen; and whether the choice was forced, where it can be."""
-        return np.zeros(1 if self.min_observe == 0.0 else 2)
+        """o, the probability that the label is seen; and whether the choice was forced, where it can be.
+
+        With a capacity: then how much passed since the case before, and the price.
+        """
+        return self._carry_with(1 if self.min_observe == 0.0 and self.capacity is None else 2)
+
+    def _own_part(self, carry: Array) -> Array:
+        return carry if self.capacity is None else carry[:-LIMITS]
 
     def _choice(self, expert: int, probability: float, carry: Array) -> Choice:
-        return Choice(expert, probability, carry, float(carry[0]), len(carry) > 1 and bool(carry[1]))
+        forced = carry[1] if len(carry) > 1 else 0.0
+        return Choice(
+            expert, probability, carry, float(carry[0]), bool(forced == FOR_LABEL), bool(forced == FOR_CAPACITY)
+        )
 
     def _fits(self, decision: Decision) -> bool:
         if not super()._fits(decision):
             return False
         carry = self._carry_of(decision)
-        return bool(0.0 < carry[0] <= 1.0) and (len(carry) == 1 or carry[1] in (0.0, 1.0))
+        own = self._own_part(carry)
+        if self.capacity is not None:
+            passed, price = carry[-LIMITS:]
+            if not (0.0 <= passed <= LONGEST and passed == math.floor(passed) and self._can_be_price(price)):
+                return False
+        most = FOR_LABEL if self.capacity is None else ANSWERED_ANYWAY
+        return bool(0.0 < own[0] <= 1.0) and (len(own) == 1 or own[1] in np.arange(most + 1.0))
+
+    def _can_be_price(self, price: float) -> bool:
+        """It is never more than ``step`` times what is missing in the bucket, but for rounding."""
+        terms = self.state.bucket.terms
+        return bool(0.0 <= price <= terms.step * (terms.most / terms.review) * (1.0 + 1e-6) + 1e-6)
 
     def _refresh(self) -> None:
         """The anytime rate changes in every round, and the weights with it."""
@@ -116,6 +221,65 @@ class WeightedLearner(KernelLearner):
             if len(self.memories) == 1:
                 return {self.memories[0]: 1.0}
             return dict(zip(self.memories, self._weights.mix.tolist(), strict=True))
+
+    @property
+    def estimates(self) -> Floats:
+        """The mean loss a round of every expert, costs included, as it is estimated now (K,): in the memories, by how
+        much each counts. NaN before the first round was learnt.
+        """
+        with self.lock:
+            s = self._weights
+            lost, paid = sums_of(s)
+            held = rounds_held(s.memory, float(s.numbers[0, LEARNT]))
+            with np.errstate(invalid="ignore"):
+                return np.asarray(s.mix @ ((lost + paid) / held[:, np.newaxis]) + self._aside())
+
+    def _aside(self) -> float:
+        """What the sums leave out of a round's loss, the same for every expert."""
+        return 0.0
+
+    # Experts that come and go.
+
+    def rearrange(self, experts: ExpertSet, predictor_from: ArrayLike, expert_from: ArrayLike) -> None:
+        """Go on with other experts, some of whom were there before.
+
+        ``predictor_from`` (P,) and ``expert_from`` (K,) say which one of those before each of the new predictors and
+        experts is; -1 for newcomers. Who stays keeps all it has, who leaves is gone. A newcomer's weight is the mean of
+        all before, in every memory; nothing is known of a predictor that is new. The adaptive rate follows the number
+        of experts from the next round learnt on, a rate that is tuned or falls with the rounds at once. Decisions that
+        are open stay so: in their rounds newcomers abstain.
+
+        >>> import abstain as ab
+        >>> two, three = (ab.experts.thresholds(n, [0.0, 0.5]) for n in (2, 3))
+        >>> learner = ab.DoublyRobust(two, cost=0.2, seed=0)
+        >>> learner.rearrange(three, predictor_from=[0, 1, -1], expert_from=[0, 1, 2, 3, -1, -1])
+        >>> learner.weights.round(3)
+        array([0.167, 0.167, 0.167, 0.167, 0.167, 0.167])
+        """
+        with self.lock:
+            change, stay = as_change(self.experts, experts, predictor_from, expert_from, self.round)
+            if self._identity.open and ((stay < 0) & (change.rules[experts.rule_of] >= 0)).any():
+                raise InputError(
+                    "expert_from: newcomers that share a rule with experts that stay cannot abstain where those "
+                    f"predicted; expected no open decisions, got {len(self._identity.open)}: learn or forget them first"
+                )
+            fresh = self._make(experts, self._cost, self.loss, self.seed, self._fresh_options())
+            self._hand_over(fresh, change, stay)
+            with held_back():
+                self._take_experts(experts)
+                self.state = fresh.state
+                self._note_change(change)
+
+    def _hand_over(self, fresh: Self, change: Change, expert_from: Ints) -> None:
+        """Let a fresh learner with other experts have what this one learnt."""
+        own, other = fields_named(self.saved, self.state), fields_named(self.saved, fresh.state)
+        for name in own.keys() - set(self.of_experts):
+            other[name][...] = own[name]
+        s = fresh._weights
+        if s.rate.kind != ADAPTIVE:
+            s.numbers[:, ETA] = s.rate.scale / (math.sqrt(self.round + 1) if s.rate.kind == ANYTIME else 1.0)
+        carry_over_sums(self._weights, s, expert_from)
+        remake_all(s)
 
     # Files.
 
@@ -145,7 +309,8 @@ class WeightedLearner(KernelLearner):
     def check_saved(self, arrays: Mapping[str, Array]) -> None:
         s, numbers = self._weights, arrays["numbers"]
         for eta, squares, learnt in numbers.tolist():
-            if s.rate.kind == ADAPTIVE and eta != adaptive(s.rate.log_experts, squares):
+            follows = 0.0 < eta <= 1.0 if self._changes else eta == adaptive(s.rate.log_experts, squares)
+            if s.rate.kind == ADAPTIVE and not follows:  # right after a change it is still that of other experts
                 raise InputError("state: expected the rate that V gives, got another")
             # Twice: a cost that was set on the way may have changed the scale.
             if s.rate.kind != ADAPTIVE and eta > 2.0 * s.rate.scale:
@@ -162,5 +327,9 @@ class WeightedLearner(KernelLearner):
                 raise InputError("state: expected sums of the weights, got others")
             if not ((masses > 0.0) & (masses <= max(LARGE, len(s.layout.expert)))).all():
                 raise InputError(f"state: expected weights that are not all 0 and sum to {LARGE:g} at most, got others")
+        if "tokens" in arrays and arrays["tokens"][UNITS] > self.state.bucket.terms.most:
+            raise InputError("state: expected at most as many tokens as the bucket holds, got more")
+        if "price" in arrays and not self._can_be_price(arrays["price"][0]):
+            raise InputError("state: expected a price of step * burst at most, got more")
         if "mix" in arrays and not math.isclose(np.minimum(arrays["mix"], 2.0).sum(), 1.0, rel_tol=1e-9):
             raise InputError("state: expected weights of the memories that sum to 1, got others")

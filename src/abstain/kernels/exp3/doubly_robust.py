@@ -45,7 +45,7 @@ def prepare(x: Floats, abstains: Bools, carry: Floats, s: RobustState) -> float:
 def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: RobustState) -> tuple[int, float]:
     """The expert drawn from q_t by ``u`` in [0, 1), and the probability of predicting."""
     prepare(x, abstains, carry, s)
-    return draw(t, u, abstains, carry, s.memories)
+    return draw(t, u, s.memories.sight.least, abstains, carry, s.memories)
 
 
 @inline

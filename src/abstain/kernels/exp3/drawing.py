@@ -122,11 +122,11 @@ def _draw_from_side(u: float, side: bool, mass: float, abstains: Bools, s: Memor
 
 
 @inline
-def draw(t: int, u: float, abstains: Bools, carry: Floats, s: Memories) -> tuple[int, float]:
+def draw(t: int, u: float, floor: float, abstains: Bools, carry: Floats, s: Memories) -> tuple[int, float]:
     """The expert drawn by ``u`` in [0, 1) and the probability of predicting; o, that of seeing the label, is carried.
 
-    ``o = v_p Q + v_a (1 - Q)`` with Q the mass of those who predict. Where that is below its floor and somebody is on
-    the side whose labels are seen more often, those drawn from the other side are now and then replaced by the
+    ``o = v_p Q + v_a (1 - Q)`` with Q the mass of those who predict. Where that is below the ``floor`` and somebody is
+    on the side whose labels are seen more often, those drawn from the other side are now and then replaced by the
     heaviest expert of that side, so that o is the floor; then 1 is carried, too.
     """
     if s.rate.kind == ANYTIME:
@@ -135,13 +135,13 @@ def draw(t: int, u: float, abstains: Bools, carry: Floats, s: Memories) -> tuple
         remake_all(s)
     predicts = weigh_sides(abstains, s)
     seen = s.sight.predicted * predicts + s.sight.abstained * (1.0 - predicts)
-    if seen < s.sight.least:
+    if seen < floor:
         side = s.sight.abstained > s.sight.predicted  # True: labels are seen by abstaining
         heaviest = _heaviest(side, abstains, s)
         if heaviest >= 0 and s.sight.predicted != s.sight.abstained:
-            missing = (s.sight.least - seen) / abs(s.sight.predicted - s.sight.abstained)
+            missing = (floor - seen) / abs(s.sight.predicted - s.sight.abstained)
             other = predicts if side else 1.0 - predicts
-            carry[0] = s.sight.least
+            carry[0] = floor
             if u < missing:
                 carry[1] = 1.0
                 slot = heaviest

@@ -18,7 +18,7 @@ from .weights import REMAKE, learn, weigh
 @kernel
 def choose(t: int, u: float, x: Any, abstains: Bools, carry: Floats, s: Memories) -> tuple[int, float]:
     """The expert drawn from q_t by ``u`` in [0, 1), and the probability of predicting."""
-    return draw(t, u, abstains, carry, s)
+    return draw(t, u, s.sight.least, abstains, carry, s)
 
 
 @kernel

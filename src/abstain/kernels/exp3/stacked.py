@@ -82,7 +82,8 @@ def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: Stack
     share = _share(s)
     expert, predicts = m.layout.expert[slot], (1.0 - share) * mass + (0.0 if silent else share)
     if u >= share:
-        expert, _ = draw(t, min((u - share) / (1.0 - share), 1.0 - 2.0**-53), abstains, carry, m)
+        within = min((u - share) / (1.0 - share), 1.0 - 2.0**-53)
+        expert, _ = draw(t, within, m.sight.least, abstains, carry, m)
     carry[0], carry[1] = predicts, 0.0
     carry[carry.size - 2] = -1.0 if silent else float(p)
     carry[carry.size - 1] = rho * high[p] + (1.0 - rho) * low[p]

@@ -1,0 +1,98 @@
+"""How many cases may be abstained on, and go to review: a share of them, or a number a day."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from .errors import InputError, shown
+from .tables import as_count, as_number, as_share, is_number
+
+PLACES = 10**9
+"""A share counts to nine decimals, and is rounded down, so that tokens are whole numbers of a small unit."""
+DAY = 86_400 * 10**6
+"""Microseconds."""
+MOST_BURST = 10**7
+"""Units of the largest bucket fit into 64 bits."""
+MOST_A_DAY = 10**9
+FILLED_AFTER = 1_000
+"""A bucket holds what so many cases earn, unless `burst` says otherwise."""
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """At most ``share n + burst`` of any n cases in a row are reviewed; by time, at most what ``per_day`` earns, and
+    ``burst``.
+
+    A bucket holds at most ``burst`` tokens, and is full at first. Every case earns ``share`` of a token (every day
+    ``per_day``), and a review takes one; while there is less than one, every case is answered. Before it comes to that,
+    the price of a review rises: by ``step`` with every review, and it falls by ``step`` times what was earned. It is
+    above 0 as far as the bucket is not full, and ``step * burst`` at most.
+
+    ``burst`` is what 1,000 cases earn, or a day, unless given; ``step`` is ``1 / burst``: the price comes to 1, which
+    is what a mistake costs, just when the bucket is empty.
+
+    >>> Capacity(share=0.08)
+    Capacity(share=0.08, per_day=None, burst=80, step=0.0125)
+    >>> Capacity(per_day=500, burst=50).units
+    (500, 86400000000)
+    """
+
+    share: float | None = None
+    """Of the cases, from 0 to 1."""
+    per_day: int | None = None
+    """By time: then the last column of x is the time since the case before, in microseconds."""
+    burst: int | None = None
+    """The tokens that a full bucket holds."""
+    step: float | None = None
+    """What a review adds to the price."""
+
+    def __post_init__(self) -> None:
+        if (self.share is None) == (self.per_day is None):
+            raise InputError(
+                f"capacity: expected either a share or a number per_day, got {shown(self.share)} and "
+                f"{shown(self.per_day)}"
+            )
+        if self.share is not None:
+            share = as_share(self.share, "share")
+            object.__setattr__(self, "share", share)
+            burst = max(1, round(FILLED_AFTER * share))
+        else:
+            per_day = as_count(self.per_day, "per_day", least=0)
+            if per_day > MOST_A_DAY:
+                raise InputError(f"per_day: expected at most {MOST_A_DAY}, got {per_day}")
+            object.__setattr__(self, "per_day", per_day)
+            burst = min(MOST_BURST, max(1, per_day))
+        if self.burst is not None:
+            burst = as_count(self.burst, "burst", least=1)
+            if burst > MOST_BURST:
+                raise InputError(f"burst: expected at most {MOST_BURST}, got {burst}")
+        object.__setattr__(self, "burst", burst)
+        step = 1.0 / burst if self.step is None else as_share(self.step, "step")
+        object.__setattr__(self, "step", step)
+
+    @property
+    def units(self) -> tuple[int, int]:
+        """Tokens in whole units: those that a case (by time: a microsecond) earns, and those that a review takes."""
+        if self.share is None:
+            return int(self.per_day or 0), DAY
+        exact = Fraction(int(Fraction(repr(self.share)) * PLACES), PLACES)
+        return exact.numerator, exact.denominator
+
+
+CapacityLike: TypeAlias = "float | Capacity | dict[str, Any] | None"
+
+
+def as_capacity(capacity: CapacityLike) -> Capacity | None:
+    """A capacity as a learner keeps it; a number is a share, and a dictionary what a file holds.
+
+    >>> as_capacity(0.08) == Capacity(share=0.08)
+    True
+    """
+    if capacity is None or isinstance(capacity, Capacity):
+        return capacity
+    if is_number(capacity):
+        share = as_number(capacity, "capacity", "a share in [0, 1]", lambda share: 0.0 <= share <= 1.0)
+        return Capacity(share=share)
+    if isinstance(capacity, dict) and capacity.keys() <= {"share", "per_day", "burst", "step"}:
+        return Capacity(**capacity)
+    raise InputError(f"capacity: expected None, a share in [0, 1] or a Capacity, got {shown(capacity)}")

@@ -1,0 +1,131 @@
+"""Experts that come and go while decisions are open: what such a decision is to the experts of today."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import DecisionError, InputError, shown
+from ..experts import ExpertSet
+from ..tables import plain
+from ..typing import Array, Ints
+from .decision import Decision, frozen
+
+
+class Change(NamedTuple):
+    """From one set of experts to another. Who came abstains in the rounds before, who left has no part in them."""
+
+    last: int
+    """The last round of the set before."""
+    n_predictors: int
+    """Of the set before."""
+    n_rules: int
+    predictors: Ints
+    """Which one each predictor was in the set before (P,); -1: it came."""
+    rules: Ints
+    """The same for rules (A,)."""
+
+    def after(self, earlier: "Change") -> "Change":
+        """Both changes as one."""
+        predictors = gathered(earlier.predictors, self.predictors, -1)
+        return earlier._replace(predictors=predictors, rules=gathered(earlier.rules, self.rules, -1))
+
+
+def gathered(values: Array, origin: Ints, came: Any) -> Array:
+    """The values (..., n) of those who stay, by where they were, and the one of those who came."""
+    found = values[..., origin]
+    found[..., origin < 0] = came
+    return found
+
+
+def as_origin(values: Any, name: str, n_now: int, n_before: int) -> Ints:
+    """Which one of those before each one was, or -1; nobody is two."""
+    array = plain(values, name)
+    if array.shape != (n_now,) or array.dtype.kind not in "iu":
+        raise InputError(f"{name}: expected {n_now} whole numbers, got {array.dtype} of shape {array.shape}")
+    if array.min() < -1 or array.max() >= n_before:
+        raise InputError(f"{name}: expected numbers below {n_before}, or -1 for newcomers, got {shown(values)}")
+    stay = array[array >= 0]
+    if len(np.unique(stay)) < len(stay):
+        raise InputError(f"{name}: expected nobody to be there twice, got {shown(values)}")
+    return array.astype(np.int64)
+
+
+def as_change(
+    before: ExpertSet, now: ExpertSet, predictor_from: Any, expert_from: Any, last: int
+) -> tuple[Change, Ints]:  # fmt: skip
+    """A change after the round ``last`` and the experts that stay (K,), checked."""
+    if not isinstance(now, ExpertSet):
+        raise InputError(f"experts: expected an ExpertSet, got {type(now).__name__}")
+    predictors = as_origin(predictor_from, "predictor_from", now.n_predictors, before.n_predictors)
+    experts = as_origin(expert_from, "expert_from", now.n_experts, before.n_experts)
+    stay = experts >= 0
+    if (predictors[now.predictor_of[stay]] != before.predictor_of[experts[stay]]).any():
+        raise InputError("expert_from: expected experts that stay to keep their predictor, got others")
+    rules = np.full(now.n_rules, -1)
+    rules[now.rule_of[stay]] = before.rule_of[experts[stay]]
+    if (rules[now.rule_of[stay]] != before.rule_of[experts[stay]]).any():
+        raise InputError("expert_from: expected experts that share a rule to have shared one before, got others")
+    return Change(last, before.n_predictors, before.n_rules, predictors, rules), experts
+
+
+def since(changes: Iterable[Change], t: int) -> Change | None:
+    """All that changed since round ``t`` was decided."""
+    whole: Change | None = None
+    for change in changes:
+        if change.last >= t:
+            whole = change if whole is None else change.after(whole)
+    return whole
+
+
+def needed(changes: tuple[Change, ...], open_rounds: Iterable[int]) -> tuple[Change, ...]:
+    """The changes after the first open round; and the newest: by it a file says that experts came or went."""
+    first = min(open_rounds, default=None)
+    return tuple(c for c in changes if c is changes[-1] or (first is not None and c.last >= first))
+
+
+def as_of_now(decision: Decision, change: Change, carry: Array, experts: ExpertSet) -> Decision:
+    """What a decision of the experts before is to those of now: it can be learnt, but was not made like this.
+
+    Nobody knows whom it follows, if that expert left: the first stands for it.
+    """
+    abstains = gathered(decision.abstains, change.rules, True)
+    return replace(
+        decision,
+        expert=0,
+        abstained=bool(abstains[experts.rule_of[0]]),
+        predictions=frozen(decision.predictions[np.maximum(change.predictors, 0)]),  # any: who came abstains
+        abstains=frozen(abstains),
+        carry=frozen(carry),
+    )
+
+
+def check_sizes(decision: Decision, change: Change) -> None:
+    """Raise an error unless a decision can be one of the experts before."""
+    if decision.predictions.shape != (change.n_predictors,) or decision.abstains.shape != (change.n_rules,):
+        raise DecisionError(f"decision: round {decision.round} does not fit the experts of its time: it was changed")
+
+
+def to_file(changes: tuple[Change, ...]) -> tuple[list[list[int]], dict[str, Array]]:
+    """Changes as plain values and arrays."""
+    arrays: dict[str, Array] = {}
+    for i, change in enumerate(changes):
+        arrays |= {f"changes.{i}.predictors": change.predictors, f"changes.{i}.rules": change.rules}
+    return [[c.last, c.n_predictors, c.n_rules] for c in changes], arrays
+
+
+def from_file(values: Any, arrays: Mapping[str, Array], experts: ExpertSet, last: int) -> tuple[Change, ...]:
+    """What `to_file` made of the changes that led to these experts, checked; a `ValueError` says what is wrong."""
+    changes: list[Change] = []
+    sizes = experts.n_predictors, experts.n_rules
+    for i, (t, n_predictors, n_rules) in reversed(list(enumerate(values))):
+        if not all(type(n) is int for n in (t, n_predictors, n_rules)) or not 0 <= t <= last:
+            raise ValueError(f"a change of experts is {values[i]!r:.100}")
+        predictors = as_origin(arrays[f"changes.{i}.predictors"], "predictors", sizes[0], n_predictors)
+        rules = arrays[f"changes.{i}.rules"]
+        if rules.shape != (sizes[1],) or rules.dtype != np.int64 or rules.min() < -1 or rules.max() >= n_rules:
+            raise ValueError("rules that stay are not among those before")
+        changes.insert(0, Change(t, n_predictors, n_rules, predictors, rules))
+        sizes, last = (n_predictors, n_rules), t
+    return tuple(changes)

@@ -1,0 +1,334 @@
+"""Which model to follow, and when to hand over to a person."""
+
+import os
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from .. import files
+from ..capacity import CapacityLike, as_capacity
+from ..engine import Learner, Seed
+from ..engine.feedback import chances_of
+from ..errors import DecisionError, InputError, shown
+from ..learners import DoublyRobust
+from ..typing import Floats, Ints
+from . import changes, frames, policy, saving
+from .answers import CLASSES, Said, Task, check_names
+from .case import ANSWER, REVIEW, Case
+from .experts import ALWAYS_REVIEW, NO_ANSWER, ModelLosses, ModelThresholds
+from .feedback import as_labels, check_source, floor
+from .levels import as_levels, quantiles
+from .playing import Block, Player, inputs, playing
+from .prices import Prices, threshold_at, weighed
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Gate:
+    """Named models, prices and reviewers: every case is answered by one of the models, or goes to review.
+
+    A case is answered by a model whose confidence is above a threshold; which model, and which threshold, is learnt
+    from the labels that come back. Give ``cost``, the price of a review where a mistake costs 1; or the prices
+    ``review`` and ``mistake``. A mistake may have a price by kind, ``{("spam", "ham"): 9, "other": 1}`` (what was said,
+    what was true), or cost what is at stake in the case: then give ``most_stake``.
+
+    ``task`` says how models answer: "classes" (a class and a confidence), "binary" (the probability of the second of
+    two ``classes``, or a class and a confidence), "number" (a number and its expected error; errors count relative to
+    ``most_error``). ``labels`` says which labels come back: those of cases that were "answered", of those "reviewed",
+    of "both", or two probabilities (after answering, after a review). ``thresholds`` is how many each model has, or
+    these themselves, or "quantiles" of a warm-up log. ``capacity`` limits the reviews: a share of the cases, or an
+    `abstain.Capacity`. ``learner`` is a class of learner, or a function with the same
+    arguments.
+
+    >>> gate = Gate(["gbm", "rules"], cost=0.2, seed=0)
+    >>> case = gate.decide({"gbm": ("spam", 0.93), "rules": None})
+    >>> case.action, case.answer, case.model
+    ('answer', 'spam', 'gbm')
+    >>> gate.learn(case, "ham")
+    """
+
+    def __init__(
+        self,
+        models: Sequence[str],
+        *,
+        cost: float | None = None,
+        review: float | None = None,
+        mistake: "float | Mapping[Any, float] | None" = None,
+        most_stake: float | None = None,
+        task: str = CLASSES,
+        classes: Sequence[Any] | None = None,
+        most_error: float = 1.0,
+        labels: "str | tuple[float, float]" = "answered",
+        thresholds: Any = 48,
+        capacity: CapacityLike = None,
+        learner: Callable[..., Learner] = DoublyRobust,
+        seed: Seed = None,
+    ) -> None:
+        if (cost is None) == (review is None):
+            raise InputError("cost: expected either cost, or review (and mistake), got both or none of them")
+        if cost is not None and mistake is not None:
+            raise InputError("mistake: expected review= beside it, not cost=, which is for mistakes that cost 1")
+        self.models = as_names(models)
+        self.task = Task(task, classes, most_error)
+        price = cost if review is None else review
+        self.prices = Prices(self.task, price, 1.0 if mistake is None else mistake, most_stake)  # type: ignore[arg-type]
+        self.labels = as_labels(labels)
+        self.capacity = as_capacity(capacity)
+        self.seed = seed
+        if not callable(learner):
+            raise InputError(f"learner: expected a class of learner, or a function, got {shown(learner)}")
+        self._kind = learner
+        self._thresholds = thresholds
+        self.last_time: int | None = None
+        """Of the last case, in microseconds."""
+        self._begin(as_levels(thresholds, len(self.models), self.task))
+
+    def _begin(self, levels: Floats | None) -> None:
+        """Make the learner; without thresholds, later."""
+        if levels is None:
+            self._learner: Learner | None = None
+            return
+        feedback = self.labels[1]
+        options: dict[str, Any] = {} if feedback == "predicted" else {"feedback": feedback}
+        if self._kind is DoublyRobust:
+            options |= {"memory": "adaptive", "min_observe": floor(chances_of(feedback))}
+        if self.capacity is not None:
+            if "capacity" not in getattr(self._kind, "options", ("capacity",)):
+                name = getattr(self._kind, "__name__", "this learner")
+                raise InputError(f"capacity: {name} knows of none; DoublyRobust and Exp3Abs do")
+            options["capacity"] = self.capacity
+        loss = ModelLosses(self.prices.plain, self.prices.of_signs)
+        self._hold(
+            self._kind(ModelThresholds(levels), cost=self.prices.cost, loss=loss, seed=self.seed, **options),
+            np.zeros((len(levels), levels.shape[1] + 1), np.int64),
+        )
+
+    def _hold(self, learner: Learner, counts: Ints) -> None:
+        """Go on with this learner."""
+        if not isinstance(learner, Learner) or not isinstance(learner.experts, ModelThresholds):
+            raise InputError(
+                f"learner: expected a class of learner that takes the gate's experts, got {shown(learner)}"
+            )
+        self._learner, self.counts = learner, counts
+        self.levels = learner.experts.levels
+        self._rows = [row.tolist() for row in self.levels]
+
+    @property
+    def learner(self) -> Learner:
+        """What learns which model and threshold to follow."""
+        if self._learner is None:
+            raise InputError('thresholds: "quantiles" are those of a log; expected warm_start first')
+        return self._learner
+
+    # The protocol.
+
+    @property
+    def cost(self) -> float:
+        """The price of a review, in the user's money. It can be set to another: that holds from the coming case on."""
+        return self.prices.review
+
+    @cost.setter
+    def cost(self, review: float) -> None:
+        price = self.prices.check_review(review)
+        with self.learner.lock:
+            self.learner.cost = price / self.prices.unit
+            self.prices.review = price
+
+    @property
+    def unit(self) -> float:
+        """The price of the dearest mistake, in the user's money: all losses are relative to it."""
+        return self.prices.unit
+
+    @property
+    def round(self) -> int:
+        """The number of cases decided."""
+        return 0 if self._learner is None else self._learner.round
+
+    @property
+    def pending(self) -> tuple[int, ...]:
+        """The cases whose label is still to be learnt."""
+        return () if self._learner is None else self._learner.pending
+
+    def _row(self, said: Sequence[Said | None], stake: float, elapsed: int) -> Floats:
+        """The input of one case."""
+        row = np.zeros(2 * len(said) + 1)
+        for m, one in enumerate(said):
+            row[m] = NO_ANSWER if one is None else one.confidence + (1.0 - stake) * (1.0 - one.confidence)
+            row[len(said) + m] = self.task.sign(one) * stake
+        row[-1] = elapsed
+        return row
+
+    def _decide(self, answers: Any, stake: float | None, time: Any, keep: bool) -> Case:
+        learner = self.learner
+        with learner.lock:
+            given = check_names(answers, self.models)
+            said = [self.task.read(name, given.get(name)) for name in self.models]
+            at, now = self.prices.as_stake(stake), self._as_time(time)
+            row = self._row(said, at, 0 if now is None or self.last_time is None else now - self.last_time)
+            decision = learner.decide(row) if keep else learner.peek(row)
+            model, level = divmod(decision.expert, self.levels.shape[1])
+            threshold = self._rows[model][level] if at == 1.0 else float(threshold_at(self.levels[model, level], at))
+            follows, reviewed = said[model], decision.abstained
+            case = Case(
+                action=REVIEW if reviewed else ANSWER,
+                answer=None if reviewed or follows is None else follows.answer,
+                model=self.models[model],
+                threshold=None if threshold >= ALWAYS_REVIEW else threshold,
+                confidence=None if follows is None else follows.confidence,
+                probability=decision.probability,
+                cost=self.prices.review,
+                stake=None if stake is None else float(stake),
+                forced=decision.over_capacity,
+                explored=decision.forced,
+                answers={
+                    name: None if one is None else one.answer for name, one in zip(self.models, said, strict=True)
+                },
+                decision=decision,
+            )
+            if keep:
+                object.__setattr__(case, "_sign", learner.sign)
+                self.last_time = self.last_time if now is None else now
+                for m in range(len(said)):
+                    self.counts[m, bisect_left(self._rows[m], row[m])] += 1
+            return case
+
+    def decide(self, answers: Mapping[str, Any], *, stake: float | None = None, time: Any = None) -> Case:
+        """Decide on a case by what the models say; a model that is not named, or says None or NaN, has no answer.
+
+        ``time`` (a datetime, or seconds) is for capacities by time.
+        """
+        return self._decide(answers, stake, time, True)
+
+    def peek(self, answers: Mapping[str, Any], *, stake: float | None = None, time: Any = None) -> Case:
+        """What `decide` would do. Nothing changes, and there is nothing to learn: it has no id."""
+        return self._decide(answers, stake, time, False)
+
+    def _as_time(self, time: Any) -> int | None:
+        if time is None:
+            if self.capacity is not None and self.capacity.per_day is not None:
+                raise InputError("time: expected one for every case, as the capacity is a number a day, got none")
+            return None
+        try:
+            seconds = time.timestamp() if isinstance(time, datetime) else float(time)
+            now = round(seconds * 1e6)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(f"time: expected a datetime or seconds, got {shown(time)}") from None
+        if self.last_time is not None and now < self.last_time:
+            raise InputError(f"time: expected one not before the last case's, got {shown(time)}")
+        return now
+
+    def _open(self, case: "Case | str") -> Case:
+        """A case of this gate, with nothing changed."""
+        if isinstance(case, str):
+            case = Case.from_json(case)
+        if not isinstance(case, Case):
+            raise DecisionError(f"case: expected a Case, or its JSON, got {type(case).__name__}")
+        if case.id is None:
+            raise DecisionError("case: it was only peeked at; `decide` makes cases that can be learnt")
+        if case.decision.learner != self.learner.id:
+            raise DecisionError("case: expected one of this gate, got one of another")
+        if not case.signed_by(self.learner.sign):
+            raise DecisionError(f"case: {case.round} was changed since it was decided")
+        return case
+
+    def learn(self, case: "Case | str", label: Any, source: str | None = None) -> None:
+        """Learn the truth of a case, whenever it comes, once; ``case`` may be its JSON.
+
+        ``source`` says where it comes from: a "review", the "outcome", or an "audit" of a case that was answered.
+        """
+        with self.learner.lock:
+            case = self._open(case)
+            check_source(source, case.action, self.labels)
+            true = self.task.label(label)
+            stake = self.prices.as_stake(case.stake)
+            losses = [0.0 if a is None else self.prices.of(a, true, stake) for a in case.answers.values()]
+            self.learner.learn(case.decision, losses)
+
+    def forget(self, case: "Case | str") -> None:
+        """Close a case whose label will never come."""
+        with self.learner.lock:
+            self.learner.forget(self._open(case).decision)
+
+    # Many cases.
+
+    def decide_many(self, frame: Any) -> "pl.DataFrame":
+        """Decide on the rows of a frame, one after the other: see "Gates" in the documentation for its columns.
+
+        The column ``case`` has what `learn` needs.
+        """
+        return frames.decide_many(self, frame)
+
+    def warm_start(self, log: Any) -> None:
+        """Learn from a frame with all its labels, in a column ``label``, before the first case."""
+        self.teach(frames.as_block(self, log))
+
+    def teach(self, block: Block) -> None:
+        """`warm_start`, of arrays."""
+        if self._learner is None:
+            self._begin(quantiles(weighed(block.confidence, _column(block.stake))))
+        self.learner.warm_start(inputs(block, self.task.two, None), block.losses)
+
+    def playing(self, delay: int = 0, later: bool = False) -> AbstractContextManager[Player]:
+        """A function that plays blocks of cases; see `abstain.gate.playing`."""
+        return playing(self, delay, later)
+
+    def count(self, X: Floats) -> None:
+        """Take note of how certain the models are in these cases."""
+        for m, row in enumerate(self.levels):
+            self.counts[m] += np.bincount(np.searchsorted(row, X[:, m]), minlength=len(row) + 1)
+
+    # What was learnt.
+
+    def policy(self) -> "pl.DataFrame":
+        """A row for each model and threshold (null: reviews always): its weight, its estimated price a case, the share
+        of cases it would have answered; the heaviest first.
+        """
+        return policy.frame(self)
+
+    def __str__(self) -> str:
+        return policy.sentence(self)
+
+    def __repr__(self) -> str:
+        return f"<Gate: {', '.join(self.models)}; {self.round} cases, {len(self.pending)} of them open>"
+
+    # Other models.
+
+    def add_model(self, name: str) -> None:
+        """From the coming case on there is another model; it starts with the weight of the average."""
+        changes.add_model(self, name)
+
+    def retire(self, name: str) -> None:
+        """From the coming case on that model is gone. Open cases can still be learnt."""
+        changes.retire(self, name)
+
+    # Files.
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, in one piece; `abstain.load` reads it."""
+        with self.learner.lock:
+            header, arrays = saving.contents(self)
+        files.write(path, header, arrays)
+
+    @classmethod
+    def of_file(cls, learner: Learner, kept: Any, counts: Any) -> Self:
+        """The gate that a file describes, by its learner; a `ValueError` says what is wrong with it."""
+        gate = cls.__new__(cls)
+        saving.restore(gate, learner, kept, counts)
+        return gate
+
+
+def as_names(models: Any) -> list[str]:
+    """One or more different names of models."""
+    names = list(models) if isinstance(models, (list, tuple)) else []
+    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
+        raise InputError(f"models: expected a list of different names, got {shown(models)}")
+    return names
+
+
+def _column(stake: Floats | None) -> Any:
+    return 1.0 if stake is None else stake[:, np.newaxis]

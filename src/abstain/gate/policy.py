@@ -1,0 +1,56 @@
+"""What a gate has learnt, for people."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..typing import Floats
+from .experts import ALWAYS_ANSWER, ALWAYS_REVIEW
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from .gate import Gate
+
+
+def shares(gate: "Gate") -> Floats:
+    """The share of cases in which each model was more certain than each of its thresholds (P, L)."""
+    above = np.cumsum(gate.counts[:, ::-1], axis=1)[:, ::-1]
+    return np.asarray(above[:, 1:] / np.maximum(above[:, :1], 1))
+
+
+def frame(gate: "Gate") -> "pl.DataFrame":
+    """See `Gate.policy`."""
+    import polars as pl
+
+    n_levels, learner = gate.levels.shape[1], gate.learner
+    with learner.lock:
+        weights = getattr(learner, "weights", None)
+        prices = getattr(learner, "estimates", getattr(learner, "means", None))
+        table = pl.DataFrame(
+            {
+                "model": np.repeat(gate.models, n_levels),
+                "threshold": gate.levels.ravel(),
+                "weight": np.full(gate.levels.size, np.nan) if weights is None else weights,
+                "cost": np.full(gate.levels.size, np.nan) if prices is None else prices * gate.unit,
+                "share": shares(gate).ravel(),
+            }
+        )
+    table = table.with_columns(
+        pl.when(pl.col("threshold") < ALWAYS_REVIEW).then("threshold").alias("threshold"),
+        pl.col("weight", "cost").fill_nan(None),
+    )
+    by = ["cost"] if weights is None else ["weight"]
+    return table.sort(by, descending=weights is not None, nulls_last=True, maintain_order=True)
+
+
+def sentence(gate: "Gate") -> str:
+    """The heaviest model and threshold, in words."""
+    if gate.round == 0:
+        return f"follows {', '.join(gate.models)}; has decided nothing yet"
+    best = frame(gate).row(0, named=True)
+    price = "" if best["cost"] is None else f"; {best['cost']:.3g} a case"
+    if best["threshold"] is None:
+        return f"sends every case to review{price}"
+    when = "always" if best["threshold"] == ALWAYS_ANSWER else f"from confidence {best['threshold']:.2f} on"
+    return f"answers with {best['model']} {when}, {best['share']:.0%} of cases{price}".replace("%", " %")

@@ -1,0 +1,43 @@
+"""The page: one file, written in one piece."""
+
+from pathlib import Path
+
+from ....errors import FileError
+from ....replacing import replacing
+from ..result import Replay
+from . import wording
+from .sections import sections
+from .table import meanings, rows
+
+
+def write(replay: Replay, path: Path) -> None:
+    """Write the report; an old one stays until the new one is whole."""
+    content = page(replay).encode()
+    try:
+        with replacing(path) as stream:
+            stream.write(content)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+def page(replay: Replay) -> str:
+    """The page as text. Whatever comes from the log is escaped, by Jinja2 in the page and by `drawing` in figures."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from plotly.offline import get_plotlyjs
+
+    found = sections(replay)
+    loader = PackageLoader("abstain.gate.replay.report")
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template("report.html").render(
+        replay=replay,
+        money=wording.money(replay),
+        policies=rows(replay),
+        meanings=meanings(replay),
+        sections=found,
+        figures={section.key: section.drawn.figure for section in found},
+        review=wording.plain_price(replay, replay.cost * replay.price),
+        mistake=wording.plain_price(replay, replay.price),
+        plotly=get_plotlyjs(),
+    )

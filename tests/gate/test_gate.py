@@ -1,0 +1,624 @@
+"""The gate: cases, prices, labels, files."""
+
+import copy
+import json
+import pickle
+import threading
+from dataclasses import fields, replace
+from datetime import datetime, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import abstain as ab
+from abstain.errors import DecisionError, FileError, InputError, LabelError
+from abstain.gate.playing import Block
+
+SAID = {"gbm": ("spam", 0.93), "logreg": ("ham", 0.61), "rules": None}
+
+
+def three(**options):
+    return ab.Gate(["gbm", "logreg", "rules"], **{"cost": 0.2, "seed": 0, **options})
+
+
+def random_answers(rng, models, classes=("ham", "spam")):
+    """Answers as people give them, and a truth."""
+    said = {m: (str(rng.choice(classes)), float(rng.random())) if rng.random() < 0.8 else None for m in models}
+    return said, str(rng.choice(classes))
+
+
+def first(gate, action, said=SAID):
+    """The first case of that kind."""
+    for _ in range(500):
+        case = gate.decide(said)
+        if case.action == action:
+            return case
+    raise AssertionError(f"never {action}")
+
+
+def test_case_says_what_the_model_said():
+    gate = three()
+    seen = set()
+    for _ in range(300):
+        case = gate.decide(SAID)
+        seen.add(case.action)
+        assert case.cost == 0.2
+        assert 0.0 <= case.probability <= 1.0
+        assert case.answers == {"gbm": "spam", "logreg": "ham", "rules": None}
+        if case.action == "answer":
+            answer, confidence = SAID[case.model]
+            assert (case.answer, case.confidence) == (answer, confidence)
+            assert confidence > case.threshold
+            gate.learn(case, "spam")
+        else:
+            assert case.answer is None
+            said = SAID[case.model]
+            assert said is None or case.threshold is None or said[1] <= case.threshold
+    assert seen == {"answer", "review"}
+    assert gate.round == 300
+    assert gate.pending == ()
+
+
+def test_thresholds_of_always_and_never():
+    gate = three(thresholds=2)
+    found = {(gate.decide(SAID).threshold) for _ in range(100)}
+    assert found == {-1.0, None}
+    assert gate.levels.tolist() == [[-1.0, 1.0]] * 3
+
+
+def test_nobody_answers_goes_to_review():
+    gate = three(thresholds=2)
+    for said in ({}, dict.fromkeys(gate.models), {"gbm": float("nan"), "logreg": (None, 0.9), "rules": ("x", None)}):
+        case = gate.decide(said)
+        assert (case.action, case.answer, case.confidence, case.probability) == ("review", None, None, 0.0)
+
+
+def test_certain_of_everything():
+    gate = three(thresholds=2)
+    case = first(gate, "answer", dict.fromkeys(gate.models, ("spam", 1.0)))
+    assert case.threshold == -1.0
+
+
+@pytest.mark.parametrize(
+    ("task", "said", "why"),
+    [
+        ("classes", {"gbm": ("spam", 1.7)}, "gbm: expected a confidence in"),
+        ("classes", {"gbm": ("spam", -0.1)}, "gbm: expected a confidence in"),
+        ("classes", {"gbm": "spam"}, "gbm: expected an answer and a confidence"),
+        ("classes", {"gbm": 0.7}, "gbm: expected an answer and a confidence"),
+        ("classes", {"gbm": (["a"], 0.7)}, "gbm: expected a text or a whole number"),
+        ("classes", {"gmb": ("spam", 0.7)}, "expected the models gbm"),
+        ("classes", [("spam", 0.7)], "expected a dictionary"),
+        ("binary", {"logreg": -2.3}, "logreg: expected the probability of 1, in"),
+        ("binary", {"logreg": 1.01}, "logreg: expected the probability"),
+        ("binary", {"logreg": (7, 0.6)}, "logreg: expected one of"),
+        ("number", {"rules": (float("inf"), 0.6)}, "rules: expected a finite number"),
+        ("number", {"rules": (1.0, -0.6)}, "rules: expected an expected error of 0 or more"),
+        ("number", {"rules": 1.0}, "rules: expected an answer and its expected error"),
+    ],
+)
+def test_answers_outside_their_range_are_refused_with_the_models_name(task, said, why):
+    gate = three(task=task)
+    before = gate.learner.contents()[0], gate.counts.copy()
+    with pytest.raises(InputError, match=why):
+        gate.decide(said)
+    assert gate.learner.contents()[0] == before[0]
+    assert (gate.counts == before[1]).all()
+
+
+def test_probability_of_the_second_class():
+    gate = ab.Gate(["m"], cost=0.2, task="binary", classes=("ham", "spam"), thresholds=2, seed=0)
+    for p, answer, confidence in ((0.9, "spam", 0.9), (0.2, "ham", 0.8), (0.5, "spam", 0.5), (1, "spam", 1.0)):
+        case = first(gate, "answer", {"m": p})
+        assert (case.answer, case.confidence) == (answer, confidence)
+
+
+def test_numbers_and_their_expected_errors():
+    gate = ab.Gate(["m"], review=1.0, mistake=10.0, task="number", most_error=4.0, thresholds=2, seed=0)
+    case = first(gate, "answer", {"m": (12.5, 1.0)})
+    assert (case.answer, case.confidence, gate.unit) == (12.5, 0.75, 10.0)
+    gate.learn(case, 14.5)
+    with pytest.raises(LabelError, match="finite number"):
+        gate.learn(first(gate, "answer", {"m": (12.5, 1.0)}), "14")
+
+
+def losses_told(gate, said, label, **options):
+    """What the learner is told of each model."""
+    told = []
+    gate.learner.learn = lambda decision, losses: told.append(losses)
+    gate.learn(first(gate, "answer", said) if not options else decided(gate, said, **options), label)
+    return told[0]
+
+
+def decided(gate, said, **options):
+    while True:
+        case = gate.decide(said, **options)
+        if case.action == "answer":
+            return case
+
+
+def test_prices_of_mistakes():
+    kinds = {("spam", "ham"): 9, "other": 1}
+    assert losses_told(three(), SAID, "ham") == [1.0, 0.0, 0.0]
+    gate = three(cost=None, review=0.5, mistake=kinds)
+    assert (gate.unit, gate.cost) == (9.0, 0.5)
+    assert gate.learner.cost.value == pytest.approx(0.5 / 9)
+    assert losses_told(gate, SAID, "ham") == [1.0, 0.0, 0.0]
+    assert losses_told(three(cost=None, review=0.5, mistake=kinds), SAID, "spam") == [0.0, pytest.approx(1 / 9), 0.0]
+    assert losses_told(three(cost=None, review=0.5, mistake=kinds), SAID, "eggs") == [pytest.approx(1 / 9)] * 2 + [0.0]
+
+
+def test_stakes():
+    gate = three(cost=None, review=20.0, most_stake=1000.0)
+    assert gate.learner.cost.value == 0.02
+    assert losses_told(gate, SAID, "ham", stake=120.0) == [0.12, 0.0, 0.0]
+    for wrong in (None, 0.0, -1.0, 1000.1, float("nan"), "much"):
+        with pytest.raises(InputError, match="stake: expected a number above 0, at most 1000"):
+            gate.decide(SAID, stake=wrong)
+    with pytest.raises(InputError, match="without most_stake"):
+        three().decide(SAID, stake=1.0)
+
+
+def test_the_threshold_follows_the_stake():
+    gate = three(cost=None, review=20.0, most_stake=1000.0)
+    for stake in (1000.0, 500.0, 30.0):
+        for _ in range(100):
+            case = gate.decide(SAID, stake=stake)
+            if case.confidence is not None and case.threshold is not None:
+                assert (case.confidence > case.threshold) == (case.action == "answer")
+    answered = {s: np.mean([gate.peek(SAID, stake=s).probability]) for s in (1000.0, 30.0)}
+    assert answered[30.0] > answered[1000.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"cost": None}, "either cost, or review"),
+        ({"cost": 0.2, "review": 1.0}, "either cost, or review"),
+        ({"cost": 0.2, "mistake": 2.0}, "expected review="),
+        ({"cost": 1.2}, "review: expected at most 1"),
+        ({"cost": -0.1}, "review: expected a price of 0 or more"),
+        ({"cost": None, "review": 1.0, "mistake": 0.0}, "mistake: expected a price above 0"),
+        ({"cost": None, "review": 1.0, "mistake": {("a", "b"): 2}}, 'a price for "other"'),
+        ({"cost": None, "review": 1.0, "mistake": {"ab": 2, "other": 1}}, "expected pairs"),
+        ({"cost": None, "review": 1.0, "mistake": {("a", "a"): 2, "other": 1}}, "expected pairs"),
+        ({"cost": None, "review": 1.0, "mistake": {("a", "b"): 2, "other": 1}, "task": "number"}, "one price"),
+        ({"labels": "all"}, "labels: expected one of answered, reviewed, both"),
+        ({"task": "other"}, "task: expected one of"),
+        ({"classes": ["a"]}, "classes: expected two or more"),
+        ({"task": "binary", "classes": ["a", "b", "c"]}, "classes: expected two"),
+        ({"thresholds": 1}, "thresholds"),
+        ({"thresholds": [1.5]}, "thresholds: expected numbers in"),
+        ({"thresholds": "many"}, 'or "quantiles"'),
+        ({"most_error": 0.0}, "most_error"),
+        ({"learner": "UCB"}, "learner: expected a class of learner"),
+        ({"learner": lambda *a, **k: None}, "learner: expected a class of learner"),
+    ],
+)
+def test_bad_options_are_refused(options, why):
+    with pytest.raises(InputError, match=why):
+        three(**options)
+
+
+@pytest.mark.parametrize("models", [[], "gbm", ["a", "a"], [""], [1], None])
+def test_bad_names_are_refused(models):
+    with pytest.raises(InputError, match="models: expected a list of different names"):
+        ab.Gate(models, cost=0.2)
+
+
+def test_which_labels_come_back():
+    for labels, taken in (("answered", {"answer"}), ("reviewed", {"review"}), ("both", {"answer", "review"})):
+        gate = three(labels=labels)
+        for action in ("answer", "review"):
+            case = first(gate, action)
+            if action in taken:
+                gate.learn(case, "ham")
+            else:
+                with pytest.raises(DecisionError, match='labels="both" learns from either'):
+                    gate.learn(case, "ham")
+
+
+def test_sources_of_labels():
+    gate = three(labels="both")
+    gate.learn(first(gate, "answer"), "ham", source="outcome")
+    gate.learn(first(gate, "answer"), "ham", source="audit")
+    gate.learn(first(gate, "review"), "ham", source="review")
+    gate.learn(first(gate, "review"), "ham", source="outcome")
+    case = first(gate, "answer")
+    for source, error in (("review", DecisionError), ("gossip", InputError), (3, InputError)):
+        with pytest.raises(error, match="source"):
+            gate.learn(case, "ham", source=source)
+    with pytest.raises(DecisionError, match="source"):
+        gate.learn(first(gate, "review"), "ham", source="audit")
+    gate.learn(case, "ham")
+
+
+def test_labels_by_chance_may_fail_to_come():
+    gate = three(labels=(1.0, 0.1))
+    gate.forget(first(gate, "review"))
+    gate.learn(first(gate, "review"), "ham", source="review")
+
+
+def test_a_label_is_learnt_once_and_late():
+    gate = three()
+    cases = [first(gate, "answer") for _ in range(5)]
+    assert gate.pending == tuple(case.round for case in cases)
+    for case in reversed(cases):
+        gate.learn(case.to_json(), "ham")
+    with pytest.raises(DecisionError, match="learnt before"):
+        gate.learn(cases[0], "ham")
+    with pytest.raises(DecisionError, match="expected a Case"):
+        gate.learn({"id": cases[0].id}, "ham")
+    with pytest.raises(FileError, match="case: expected JSON"):
+        gate.learn("{}", "ham")
+
+
+def test_peek_changes_nothing_and_cannot_be_learnt():
+    gate = three()
+    peeked = gate.peek(SAID)
+    assert gate.round == 0
+    assert gate.counts.sum() == 0
+    case = gate.decide(SAID)
+    assert (peeked.action, peeked.model, peeked.threshold) == (case.action, case.model, case.threshold)
+    assert peeked.id is None
+    with pytest.raises(DecisionError, match="only peeked at"):
+        gate.learn(peeked, "ham")
+
+
+def test_a_changed_case_is_refused():
+    gate = three()
+    case = first(gate, "answer")
+    content = json.loads(case.to_json())
+    changed = {
+        "action": "review", "answer": "eggs", "model": "rules", "threshold": 0.123, "confidence": 0.5, "cost": 0.1,
+        "probability": 0.5, "stake": 3.0, "forced": True, "explored": not case.explored, "answers": {"gbm": "ham"},
+        "digest": "0" * 64,
+    }  # fmt: skip
+    assert changed.keys() | {"decision", "format"} == content.keys()
+    for name, value in changed.items():
+        with pytest.raises((DecisionError, FileError)):
+            gate.learn(json.dumps({**content, name: value}), "ham")
+    for name in content:
+        with pytest.raises((DecisionError, FileError)):
+            gate.learn(json.dumps({k: v for k, v in content.items() if k != name}), "ham")
+    with pytest.raises(DecisionError, match="was changed"):
+        gate.learn(replace(case, answer="ham"), "ham")
+    other = first(gate, "answer")
+    swapped = {**content, "decision": json.loads(other.to_json())["decision"]}
+    with pytest.raises(DecisionError, match="was changed"):
+        gate.learn(json.dumps(swapped), "ham")
+    with pytest.raises(DecisionError, match="of another"):
+        three().learn(case, "ham")
+    gate.learn(case, "ham")
+    assert {one.name for one in fields(case)} - {"_sign"} <= content.keys()
+
+
+def play(gate, rng, n, log=None):
+    done = []
+    for _ in range(n):
+        said, label = random_answers(rng, gate.models)
+        case = gate.decide(said)
+        done.append((case.action, case.answer, case.model, case.threshold, case.probability))
+        if case.action == "answer":
+            gate.learn(case, label)
+    return done
+
+
+@pytest.mark.parametrize("how", ["file", "pickle", "copy"])
+def test_saved_gates_go_on_alike(tmp_path, how):
+    gate = three(cost=None, review=1.0, mistake={("spam", "ham"): 9, "other": 2}, labels="answered")
+    rng = np.random.default_rng(0)
+    play(gate, rng, 50)
+    late = first(gate, "answer")
+    if how == "file":
+        gate.save(tmp_path / "gate.abstain")
+        twin = ab.load(tmp_path / "gate.abstain")
+    else:
+        twin = copy.deepcopy(gate) if how == "copy" else pickle.loads(pickle.dumps(gate))
+    assert isinstance(twin, ab.Gate)
+    assert (twin.models, twin.unit, twin.cost, twin.labels) == (gate.models, 9.0, 1.0, gate.labels)
+    for one in (gate, twin):
+        one.learn(late.to_json(), "ham")
+    assert play(gate, np.random.default_rng(1), 50) == play(twin, np.random.default_rng(1), 50)
+    assert gate.policy().equals(twin.policy())
+    assert str(gate) == str(twin)
+
+
+def test_a_damaged_file_of_a_gate(tmp_path):
+    from abstain import files
+
+    gate = three(labels="both")
+    play(gate, np.random.default_rng(0), 5)
+    gate.save(tmp_path / "a")
+    header, arrays = files.read(tmp_path / "a")
+    kept = header["gate"]
+    bad = [
+        {**kept, "models": ["gbm"]}, {**kept, "models": "gbm"}, {**kept, "task": "x"}, {**kept, "classes": ["a"]},
+        {**kept, "most_error": 0}, {**kept, "prices": {}}, {**kept, "labels": "x"}, {**kept, "last_time": 0.5}, [], 3,
+        {k: v for k, v in kept.items() if k != "labels"}, {**kept, "prices": {**kept["prices"], "review": 7.0}},
+        {**kept, "prices": {**kept["prices"], "kinds": [["a"]]}}, {**kept, "labels": "answered"},
+        {**kept, "prices": {**kept["prices"], "review": 0.1}},
+    ]  # fmt: skip
+    for one in bad:
+        files.write(tmp_path / "b", {**header, "gate": one}, arrays)
+        with pytest.raises(FileError, match="damaged"):
+            ab.load(tmp_path / "b")
+    for counts in (None, -arrays["gate.counts"], arrays["gate.counts"][:1], arrays["gate.counts"].astype(float)):
+        given = {k: v for k, v in arrays.items() if k != "gate.counts"}
+        changed = {} if counts is None else {"gate.counts": counts - (counts == 0)}
+        files.write(tmp_path / "b", header, {**given, **changed})
+        with pytest.raises(FileError, match="damaged"):
+            ab.load(tmp_path / "b")
+
+
+def test_many_threads():
+    gate = three(labels="both")
+    ids, errors = [], []
+
+    def work(seed):
+        rng = np.random.default_rng(seed)
+        try:
+            for _ in range(200):
+                said, label = random_answers(rng, gate.models)
+                case = gate.decide(said)
+                ids.append(case.id)
+                gate.learn(case, label)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert len(set(ids)) == gate.round == 800
+    assert gate.pending == ()
+    assert gate.counts.sum() == 800 * 3
+
+
+def test_another_price_from_now_on():
+    gate = three(cost=None, review=1.0, mistake=5.0)
+    first(gate, "review")
+    gate.cost = 2.0
+    assert gate.decide(SAID).cost == gate.cost == 2.0
+    assert gate.learner.cost.value == 0.4
+    with pytest.raises(InputError, match="at most 5"):
+        gate.cost = 6.0
+    assert gate.cost == 2.0
+
+
+def test_sentence_and_policy():
+    gate = three()
+    assert str(gate) == "follows gbm, logreg, rules; has decided nothing yet"
+    for _ in range(600):
+        case = gate.decide({"gbm": ("spam", 0.93), "logreg": ("ham", 0.61), "rules": ("ham", 0.5)})
+        if case.action == "answer":
+            gate.learn(case, "spam")
+    policy = gate.policy()
+    assert policy.columns == ["model", "threshold", "weight", "cost", "share"]
+    assert policy["weight"].sum() == pytest.approx(1.0)
+    best = policy.row(0, named=True)
+    assert best["model"] == "gbm"
+    assert best["threshold"] < 0.93
+    assert best["share"] == 1.0
+    assert policy.filter(pl.col("threshold").is_null())["share"].to_list() == [0.0] * 3
+    assert str(gate).startswith("answers with gbm ")
+    assert " 100 % of cases" in str(gate)
+
+
+def test_any_learner():
+    for kind in (ab.UCBGT, ab.Exp3Abs, lambda *a, **k: ab.UCBNT(*a, graph="subset", **k)):
+        gate = three(learner=kind)
+        play(gate, np.random.default_rng(0), 30)
+        assert gate.policy().height == 144
+        assert isinstance(str(gate), str)
+
+
+def as_frame(rng, n, models=("gbm", "logreg")):
+    table = {}
+    for m in models:
+        table[m] = rng.choice(["ham", "spam", None], n, p=[0.4, 0.4, 0.2]).tolist()
+        table[f"{m}_confidence"] = rng.random(n).tolist()
+    table["label"] = rng.choice(["ham", "spam"], n).tolist()
+    return table
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "dict"])
+def test_many_at_once_are_the_same_as_one_by_one(kind):
+    table = as_frame(np.random.default_rng(0), 60)
+    frame = table
+    if kind == "polars":
+        frame = pl.DataFrame(table)
+    elif kind == "pandas":
+        frame = pytest.importorskip("pandas").DataFrame(table)
+    one, many = (ab.Gate(["gbm", "logreg"], cost=0.2, seed=3) for _ in range(2))
+    found = many.decide_many(frame)
+    for i, row in enumerate(found.iter_rows(named=True)):
+        said = {m: (table[m][i], table[f"{m}_confidence"][i]) for m in one.models}
+        case = one.decide(said)
+        for name in ("action", "answer", "model", "threshold", "confidence", "probability", "cost", "forced"):
+            assert row[name] == getattr(case, name), name
+    answered = found.filter(action="answer").row(0, named=True)
+    many.learn(answered["case"], "ham")
+    assert answered["id"] == ab.Case.from_json(answered["case"]).id
+
+
+def test_a_bad_row_leaves_the_gate_as_it_was():
+    gate = ab.Gate(["a"], cost=0.2, seed=0)
+    with pytest.raises(InputError, match="row 1: a: expected a confidence"):
+        gate.decide_many({"a": ["x", "y"], "a_confidence": [0.5, 1.5]})
+    assert (gate.round, gate.counts.sum()) == (0, 0)
+    for frame, why in (({"a": ["x"]}, "a_confidence"), (3, "frame"), ({"a": ["x"], "a_confidence": []}, "one length")):
+        with pytest.raises(InputError, match=why):
+            gate.decide_many(frame)
+
+
+def test_warm_start_learns_from_a_log():
+    rng = np.random.default_rng(0)
+    n = 2000
+    confidence = rng.random(n)
+    right = rng.random(n) < confidence
+    log = {"a": np.where(right, "x", "y").tolist(), "a_confidence": confidence.tolist(), "label": ["x"] * n}
+    gate = ab.Gate(["a"], cost=0.2, seed=0)
+    gate.warm_start(log)
+    assert 0.6 < gate.policy().row(0, named=True)["threshold"] < 0.95
+    assert gate.round == 0
+    with pytest.raises(LabelError, match="row 1: label"):
+        ab.Gate(["a"], cost=0.2, classes=["x", "y"]).warm_start({**log, "label": ["x"] + ["z"] * (n - 1)})
+
+
+def test_quantiles_come_from_the_log():
+    rng = np.random.default_rng(0)
+    log = as_frame(rng, 500)
+    gate = ab.Gate(["gbm", "logreg"], cost=0.2, thresholds="quantiles", seed=0)
+    with pytest.raises(InputError, match="expected warm_start first"):
+        gate.decide({})
+    assert gate.round == 0
+    gate.warm_start(log)
+    known = [c for c, a in zip(log["gbm_confidence"], log["gbm"], strict=True) if a is not None]
+    assert gate.levels[0, 1:-1].min() >= min(known)
+    assert np.isin(gate.levels[0, 1:-1], known).all()
+    play(gate, rng, 20)
+
+
+def test_times_do_not_go_back():
+    gate = three()
+    now = datetime(2026, 1, 1)
+    gate.decide(SAID, time=now)
+    gate.decide(SAID, time=now + timedelta(seconds=2))
+    assert gate.last_time == round((now.timestamp() + 2) * 1e6)
+    for wrong in (now, "noon", float("nan")):
+        with pytest.raises(InputError, match="time: expected"):
+            gate.decide(SAID, time=wrong)
+
+
+@given(data=st.data())
+def test_playing_blocks_is_deciding_and_learning(data):
+    seed = data.draw(st.integers(0, 10**6))
+    rng = np.random.default_rng(seed)
+    n, models = data.draw(st.integers(1, 40)), ["a", "b"]
+    labels, delay = data.draw(st.sampled_from(["answered", "reviewed", "both"])), data.draw(st.integers(0, 5))
+    later, two = data.draw(st.booleans()), data.draw(st.booleans())
+    classes = (0, 1) if two else ("x", "y", "z")
+    options = {"most_stake": 10.0, "cost": None, "review": 2.0} if data.draw(st.booleans()) else {"cost": 0.2}
+    options |= {"labels": labels, "seed": seed, "thresholds": 5, "task": "binary" if two else "classes"}
+    one, other = (ab.Gate(models, **options) for _ in range(2))
+    answers = [[classes[i] for i in rng.integers(0, len(classes), 2)] for _ in range(n)]
+    confidence = rng.random((n, 2)).round(1)
+    confidence[rng.random((n, 2)) < 0.2] = np.nan
+    truth = [classes[i] for i in rng.integers(0, len(classes), n)]
+    stakes = rng.choice([1.0, 5.0, 10.0], n) if "most_stake" in options else None
+    due = np.arange(n) + 1 + (rng.integers(0, 6, n) if later else delay)
+    played = []
+    wrong = np.array([[a != true for a in row] for row, true in zip(answers, truth, strict=True)])
+    losses = np.where(np.isnan(confidence), 0.0, wrong * 1.0)
+    said = np.array([[1.0 if a == classes[1] else -1.0 for a in row] for row in answers]) if two else None
+    if stakes is not None:
+        losses = losses * (stakes / 10.0)[:, np.newaxis]
+    cut = data.draw(st.integers(0, n))
+    with one.playing(delay, later) as play_block:
+        for rows in (slice(0, cut), slice(cut, n)):
+            if rows.stop > rows.start:
+                at_stake = None if stakes is None else stakes[rows] / 10.0
+                signs, when = None if said is None else said[rows], due[rows] if later else None
+                part = play_block(Block(confidence[rows], losses[rows], signs, at_stake, None, when))
+                played += list(zip(part.reviewed, part.model, part.threshold, part.loss, strict=True))
+    waiting = {}
+    for i in range(n):
+        for j in sorted((j for j in waiting if due[j] <= i), key=lambda j: (due[j], j)):
+            other.learn(*waiting.pop(j))
+        case = other.decide(
+            {m: (a, None if np.isnan(c) else c) for m, a, c in zip(models, answers[i], confidence[i], strict=True)},
+            stake=None if stakes is None else float(stakes[i]),
+        )
+        reviewed, model, threshold, loss = played[i]
+        assert (case.action == "review") == reviewed
+        assert case.model == models[model]
+        assert (1.0 if case.threshold is None else case.threshold) == threshold
+        assert loss == (other.learner.cost.value if reviewed else losses[i, model])
+        if labels in ("both", "reviewed" if reviewed else "answered"):
+            waiting[i] = case, truth[i]
+    for j in sorted(waiting, key=lambda j: (due[j], j)):
+        other.learn(*waiting[j])
+    assert np.array_equal(one.learner.weights, other.learner.weights)
+    assert np.array_equal(one.counts, other.counts)
+
+
+def test_an_error_while_playing_changes_nothing():
+    gate = three(thresholds=4)
+    block = Block(np.full((10, 3), 0.5), np.zeros((10, 3)))
+    before = gate.learner.contents()[0]["random"]
+    with pytest.raises(LabelError, match="losses"), gate.playing() as play_block:  # noqa: PT012
+        play_block(block)
+        play_block(block._replace(losses=np.full((10, 3), 2.0)))
+    assert (gate.round, gate.counts.sum()) == (0, 0)
+    assert gate.learner.contents()[0]["random"] == before
+
+
+def weights_of(gate):
+    """By model and threshold."""
+    return {(row["model"], row["threshold"]): row["weight"] for row in gate.policy().iter_rows(named=True)}
+
+
+def test_a_newcomer_starts_with_the_weight_of_the_average_and_nothing_else_changes():
+    gate = three(learner=ab.Exp3Abs, labels="both")
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        said, label = random_answers(rng, gate.models)
+        gate.learn(gate.decide(said), "ham" if said["gbm"] is None else said["gbm"][0])
+    late, before, price = first(gate, "answer"), weights_of(gate), gate.cost
+    gate.add_model("llm")
+    after = weights_of(gate)
+    assert gate.models == ["gbm", "logreg", "rules", "llm"]
+    stay = {key: weight for key, weight in after.items() if key[0] != "llm"}
+    come = [weight for key, weight in after.items() if key[0] == "llm"]
+    assert np.allclose(come, 1.0 / 192, rtol=1e-9)
+    assert all(weight / sum(stay.values()) == pytest.approx(before[key], rel=1e-9) for key, weight in stay.items())
+    assert gate.cost == price
+    gate.learn(late, "ham")  # decided when there were three
+    for _ in range(50):
+        said, label = random_answers(rng, gate.models)
+        gate.learn(gate.decide(said), label)
+    assert gate.counts[3].sum() == 50
+
+
+def test_a_retired_model_is_followed_no_more(tmp_path):
+    gate = three(learner=ab.Exp3Abs, labels="both")
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        said, label = random_answers(rng, gate.models)
+        gate.learn(gate.decide(said), label)
+    case, before = first(gate, "answer"), weights_of(gate)
+    gate.retire("gbm")
+    after = weights_of(gate)
+    left = sum(weight for (model, _), weight in before.items() if model != "gbm")
+    assert after.keys() == {key for key in before if key[0] != "gbm"}
+    assert all(weight == pytest.approx(before[key] / left, rel=1e-9) for key, weight in after.items())
+    gate.save(tmp_path / "gate.abstain")
+    for one in (gate, ab.load(tmp_path / "gate.abstain")):
+        one.learn(case.to_json(), "ham")
+        assert {one.decide({"logreg": ("ham", 0.9)}).model for _ in range(50)} == {"logreg", "rules"}
+        with pytest.raises(InputError, match="expected the models logreg, rules"):
+            one.decide(SAID)
+    gate.add_model("gbm")
+    assert gate.decide(SAID).answers.keys() == {"logreg", "rules", "gbm"}
+
+
+def test_models_that_cannot_come_or_go():
+    gate = three()
+    for name in ("gbm", "", 3):
+        with pytest.raises(InputError, match="expected a new name"):
+            gate.add_model(name)
+    with pytest.raises(InputError, match="expected one of gbm"):
+        gate.retire("llm")
+    alone = ab.Gate(["a"], cost=0.2)
+    with pytest.raises(InputError, match="beside the last"):
+        alone.retire("a")
+    fixed = three(learner=ab.UCBGT)
+    with pytest.raises(InputError, match="UCBGT"):
+        fixed.add_model("llm")
+    assert (gate.models, fixed.models) == (["gbm", "logreg", "rules"],) * 2
