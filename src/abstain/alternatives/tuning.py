@@ -1,13 +1,16 @@
 """One model, one threshold."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
+from ..kernels.thresholds import sweep
 from ..tables import as_count
-from ..typing import Floats
+from ..typing import Floats, Ints
 from .rounds import Played, Rounds, as_rounds
 
 QUANTILES = 200
@@ -60,26 +63,34 @@ def _best_in(rounds: Rounds, first: int, last: int) -> Tuned:
     return Tuned(np.where(silent, rounds.cost, rounds.losses[:, model]), silent, model, threshold)
 
 
-def best(rounds: Rounds) -> tuple[int, float, float]:
-    """The best model, its threshold and what they lose in all; among equals the first model, the least threshold."""
+def best(rounds: Rounds, orders: Sequence[Ints] | None = None) -> tuple[int, float, float]:
+    """The best model, its threshold and what they lose in all; among equals the first model, the least threshold.
+
+    ``orders`` are the rounds that count, sorted by the confidence of each model, where they are known.
+    """
     found = (0, -np.inf, np.inf)
     for model in range(rounds.confidence.shape[1]):
-        thresholds, totals = sums(rounds, model)
+        thresholds, totals = sums(rounds, model, None if orders is None else orders[model])
         k = int(np.argmin(totals))
         if totals[k] < found[2]:
             found = (model, float(thresholds[k]), float(totals[k]))
     return found
 
 
-def sums(rounds: Rounds, model: int) -> tuple[Floats, Floats]:
+def sums(rounds: Rounds, model: int, order: Ints | None = None) -> tuple[Floats, Floats]:
     """The thresholds of a model, increasing, and what each loses in all rounds: by sorting once, not by trying."""
-    order = np.argsort(rounds.confidence[:, model], kind="stable")
-    sure = rounds.confidence[order, model]
-    n = len(sure)
-    at = np.linspace(0, n - 1, min(n, QUANTILES)).round().astype(np.int64)
-    thresholds = np.concatenate([[-np.inf], sure[at], [np.inf]])
-    # silent[k]: cost of handing over the k least certain rounds; lost[k]: loss of answering them.
-    silent = np.concatenate([[0.0], np.cumsum(rounds.cost[order])])
-    lost = np.concatenate([[0.0], np.cumsum(rounds.losses[order, model])])
-    below = np.searchsorted(sure, thresholds, side="right")
-    return thresholds, silent[below] + (lost[-1] - lost[below])
+    sure, lost, cost = (
+        np.ascontiguousarray(part) for part in (rounds.confidence[:, model], rounds.losses[:, model], rounds.cost)
+    )
+    if order is None:
+        order = np.argsort(sure, kind="stable")
+    thresholds = np.concatenate([[-np.inf], sure[order[_quantiles(len(order))]], [np.inf]])
+    totals = np.empty(len(thresholds))
+    sweep(order, sure, lost, cost, thresholds, totals)
+    return thresholds, totals
+
+
+@lru_cache(maxsize=16)
+def _quantiles(n: int) -> Ints:
+    """Their places among n sorted numbers."""
+    return np.linspace(0, n - 1, min(n, QUANTILES)).round().astype(np.int64)

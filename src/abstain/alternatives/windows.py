@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from ..tables import as_count, as_flag
 from ..typing import Floats, Ints
+from .retuning import Retuning
 from .rounds import Played, Rounds, as_rounds
-from .tuning import best
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,31 +51,6 @@ def retuned(
     n = len(rounds.cost)
     start = as_count(first, "first", most=n)
     step, width, late = as_count(every, "every"), as_count(window, "window"), as_count(delay, "delay", least=0)
-    hidden = as_flag(own, "own")
-    model, threshold, _ = best(Rounds(*(part[:start] for part in rounds)))
-    models, thresholds = np.empty(n, np.int64), np.empty(n)
-    abstained, loss = np.empty(n, np.bool_), np.empty(n)
-    for begin in (0, *range(start + step, n, step)):
-        known = slice(max(0, begin - late - width), max(0, begin - late))
-        if begin > 0 and known.stop > known.start:
-            seen = np.ones(known.stop - known.start, np.bool_)
-            if hidden:
-                seen = ~abstained[known] | (np.arange(known.start, known.stop) < start)
-            model, threshold = _again(Rounds(*(part[known][seen] for part in rounds)), model, threshold)
-        # The first choice holds until it is made again; later ones for one step.
-        rows = slice(begin, begin + step if begin > 0 else start + step)
-        models[rows], thresholds[rows] = model, threshold
-        abstained[rows] = rounds.confidence[rows, model] <= threshold
-        loss[rows] = np.where(abstained[rows], rounds.cost[rows], rounds.losses[rows, model])
-    return Retuned(loss, abstained, models, thresholds)
-
-
-def _again(labelled: Rounds, model: int, threshold: float) -> tuple[int, float]:
-    """The best pair on these rounds, unless the one in use is as good."""
-    if len(labelled.cost) == 0:
-        return model, threshold
-    silent = labelled.confidence[:, model] <= threshold
-    now = np.where(silent, labelled.cost, labelled.losses[:, model]).sum()
-    better = best(labelled)
-    # Sums in another order differ by rounding, which is no evidence.
-    return better[:2] if better[2] < now - 1e-9 * len(silent) else (model, threshold)
+    policy = Retuning(Rounds(*(part[:start] for part in rounds)), step, width, as_flag(own, "own"))
+    # A label that comes later than the last round is not needed.
+    return Retuned(*policy.play(rounds, np.minimum(np.arange(1, n + 1) + min(late, n), n)))

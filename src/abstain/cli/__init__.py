@@ -5,13 +5,14 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import datasets, reproduce, warmup
+from . import datasets, replay, reproduce, warmup
 from .output import print_anything
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help='Online learning with the option to say "I don\'t know".'
 )
 app.add_typer(datasets.app, name="datasets")
+app.command()(replay.replay)
 app.command()(reproduce.reproduce)
 app.command()(warmup.warmup)
 

@@ -1,0 +1,141 @@
+"""What classes a log has, and how answers and labels are compared: as whole numbers, numbers or text."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...errors import InputError, shown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from .log import Slices
+
+MOST_CLASSES = 20
+"""Classes told apart in the report; beyond it the rarest are one, "other"."""
+
+
+class Classes:
+    """The values of the column of labels and of columns of answers, counted in one pass.
+
+    In a CSV all is text: values are compared as numbers if all of them are ("1" and "1.0" are the same), else as they
+    are written. Types of Parquet are taken as they are.
+    """
+
+    def __init__(self, slices: "Slices", label: str, answers: Sequence[str], *, typed: bool) -> None:
+        import polars as pl
+
+        self.label = label
+        columns = [label, *(one for one in answers if one != label)]
+        counts: dict[str, pl.DataFrame] = {}
+        for _, rows in slices:
+            for column in columns:
+                found = rows[column].rename("value").value_counts(name="count")
+                if column in counts:
+                    found = pl.concat([counts[column], found]).group_by("value").agg(pl.col("count").sum())
+                counts[column] = found
+        self.dtype = _typed(counts) if typed else _written(counts)
+        self._counts = {column: self._as_classes(found) for column, found in counts.items()}
+
+    def _as_classes(self, counts: "pl.DataFrame") -> "pl.DataFrame":
+        """The values that are classes, the most frequent first."""
+        import polars as pl
+
+        value = self.values(counts["value"])
+        there = counts.with_columns(value).filter(pl.col("value").is_not_null())
+        there = there.group_by("value").agg(pl.col("count").sum())
+        return there.sort(["count", "value"], descending=[True, False])
+
+    def values(self, column: "pl.Series") -> "pl.Series":
+        """A column as it is compared; null where nothing is."""
+        import polars as pl
+
+        if column.dtype == pl.String:
+            column = column.replace("", None) if self.dtype == pl.String else column.str.strip_chars()
+        made = column.cast(self.dtype, strict=False)
+        return made.fill_nan(None) if made.dtype.is_float() else made
+
+    @property
+    def labels(self) -> "pl.Series":
+        """Labels, the most frequent first."""
+        return self._counts[self.label]["value"]
+
+    @property
+    def told_apart(self) -> list[str]:
+        """The classes of the report, as text; a rare one is "other"."""
+        names = [_as_text(value) for value in self.labels.head(MOST_CLASSES + 1).to_list()]
+        return names if len(names) <= MOST_CLASSES else [*names[: MOST_CLASSES - 1], "other"]
+
+    def codes(self, labels: "pl.Series") -> "pl.Series":
+        """The number of each label among those told apart."""
+        import polars as pl
+
+        apart, many = self.told_apart, len(self.labels) > MOST_CLASSES
+        known = self.labels.head(len(apart) - many)
+        codes = pl.Series(range(len(known)), dtype=pl.UInt8)
+        return labels.replace_strict(known, codes, default=len(known), return_dtype=pl.UInt8)
+
+    def never_given(self) -> tuple[int, int]:
+        """How many labels no column of answers ever has, and in how many rows they are."""
+        import polars as pl
+
+        own = self._counts[self.label]
+        answers = [found.select("value") for column, found in self._counts.items() if column != self.label]
+        if not answers:
+            return 0, 0
+        rest = own.join(pl.concat(answers).unique(), on="value", how="anti")
+        return len(rest), int(rest["count"].sum())
+
+    def pair(self, *, asked: bool) -> tuple[Any, Any] | None:
+        """The two classes, if labels and answers have no others, the one that probabilities are of second: 1, True, or
+        the later in order. None if there are not two; with ``asked`` that is an error.
+        """
+        import polars as pl
+
+        known = sorted(pl.concat([found["value"] for found in self._counts.values()]).unique().to_list())
+        if self.dtype.is_numeric() and set(known) <= {0, 1}:
+            return 0, 1
+        if len(known) == 2:
+            return known[0], known[1]
+        if not asked:
+            return None
+        some = ", ".join(shown(one) for one in known[:5]) + (", ..." if len(known) > 5 else "")
+        columns = ", ".join(self._counts)
+        raise InputError(f"column {columns}: expected two classes for a binary task, got {len(known):,} ({some})")
+
+
+def _as_text(value: object) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _typed(counts: "dict[str, pl.DataFrame]") -> "pl.DataType":
+    import polars as pl
+
+    types = {column: found["value"].dtype for column, found in counts.items() if found["value"].dtype != pl.Null}
+    texts = [column for column, dtype in types.items() if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum))]
+    others = [column for column in types if column not in texts]
+    if texts and others:
+        raise InputError(
+            f"column {others[0]}: expected text, as in column {texts[0]}, got {types[others[0]]}: '1' is not 1; "
+            "write both as the same type"
+        )
+    if texts:
+        return pl.String()
+    for column in others:
+        if not (types[column].is_numeric() or types[column] == pl.Boolean):
+            raise InputError(f"column {column}: expected text, whole numbers or truth values, got {types[column]}")
+    return pl.Float64() if any(types[column].is_float() for column in others) else pl.Int64()
+
+
+def _written(counts: "dict[str, pl.DataFrame]") -> "pl.DataType":
+    """Numbers, if every text is one, and no two texts of a column are the same one."""
+    import polars as pl
+
+    for dtype in (pl.Int64(), pl.Float64()):
+        for found in counts.values():
+            there = found["value"].filter(found["value"].is_not_null() & (found["value"] != ""))
+            made = there.str.strip_chars().cast(dtype, strict=False)
+            if made.null_count() > 0 or made.n_unique() < len(there):
+                break
+        else:
+            return dtype
+    return pl.String()

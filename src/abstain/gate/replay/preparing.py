@@ -1,0 +1,119 @@
+"""From columns to losses: every value is looked at once, in order."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import InputError
+from ...typing import Floats, Ints
+from .judging import Judge
+from .log import Slices
+from .options import Options
+from .rows import Rows
+from .values import NEVER, blank, check, microseconds, numbers
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Progress = Callable[[str, int, int], None]
+"""Called with a step, how much of it is done, and of how much."""
+LEAST_ROWS = 100
+
+
+@dataclass
+class Facts:
+    """What was seen on the way."""
+
+    rows: int
+    """In the log."""
+    unlabelled: int = 0
+    never: int = 0
+    """Rows left out because they have no label, and rows whose label has no time: it never comes."""
+    missing: list[int] = field(default_factory=list)
+    least: list[float] = field(default_factory=list)
+    most: list[float] = field(default_factory=list)
+    """By model: rows without an answer, the least and the largest confidence."""
+
+    def look(self, confidence: Floats) -> None:
+        """Count a model's answers."""
+        gone = np.isnan(confidence)
+        for k in range(confidence.shape[1]):
+            there = confidence[~gone[:, k], k]
+            self.missing[k] += len(confidence) - len(there)
+            if len(there) > 0:
+                self.least[k], self.most[k] = min(self.least[k], there.min()), max(self.most[k], there.max())
+
+
+def largest(slices: Slices, column: str) -> float:
+    """The largest number of a column."""
+    most = 0.0
+    for begin, rows in slices:
+        values = numbers(rows[column], begin)
+        _check_stakes(rows[column], values, begin, np.inf)
+        most = max(most, float(values.max()))
+    return most
+
+
+def prepare(slices: Slices, options: Options, judge: Judge, most_stake: float, rows: Rows, progress: Progress) -> Facts:
+    """Write the rows that have a label to ``rows``."""
+    n_models = len(options.models)
+    facts = Facts(slices.rows, 0, 0, [0] * n_models, [np.inf] * n_models, [-np.inf] * n_models)
+    times: list[Ints] = []
+    last: int | None = None
+    for begin, frame in slices:
+        records = rows.empty(len(frame))
+        records["row"] = np.arange(begin + 1, begin + len(frame) + 1)
+        if options.time is not None:
+            records["time"] = microseconds(frame[options.time], begin, may_miss=False)
+            last = _check_order(frame[options.time], records["time"], last, begin)
+        if options.label_time is not None:
+            records["due"] = microseconds(frame[options.label_time], begin, may_miss=True)
+            text = f"a time not before that of its case (column {options.time})"
+            check(frame[options.label_time], records["due"] >= records["time"], begin, text)
+        if options.mistake_column is not None:
+            stake = numbers(frame[options.mistake_column], begin)
+            _check_stakes(frame[options.mistake_column], stake, begin, most_stake)
+            records["stake"] = stake / most_stake
+        judge.fill(records, frame, begin)
+        assert options.label is not None
+        records = records[~blank(frame[options.label])]
+        facts.unlabelled += len(frame) - len(records)
+        facts.look(records["confidence"])
+        if options.label_time is not None:
+            times.append(records["time"].copy())
+            facts.never += int((records["due"] == NEVER).sum())
+        rows.append(records)
+        progress("checking", begin + len(frame), slices.rows)
+    if options.label_time is not None:
+        _count_due(rows, np.concatenate(times))
+    return facts
+
+
+def _check_stakes(column: "pl.Series", stake: Floats, begin: int, most: float) -> None:
+    check(column, (stake > 0.0) & ~np.isinf(stake), begin, "the price of a mistake, above 0")
+    check(column, stake <= most, begin, f"at most {most:g}, the largest price of a mistake")
+
+
+def _check_order(column: "pl.Series", times: Ints, last: int | None, begin: int) -> int:
+    """``last`` is the time of the row before; returns that of the last row."""
+    steps = np.diff(times, prepend=times[0] - 1 if last is None else last)
+    check(column, steps >= 0, begin, "times in order, none before the row above")
+    check(column, steps != 0, begin, "each time once, not that of the row above again")
+    return int(times[-1])
+
+
+def _count_due(rows: Rows, times: Ints) -> None:
+    """Times of labels as numbers of rows: a label is learnt before the first later case that is not earlier."""
+    for part in rows.slices():
+        came = part.records["due"]
+        due = np.searchsorted(times, came, side="left")
+        part.records["due"] = np.maximum(due, np.arange(part.begin, part.begin + part.n) + 1)
+        rows.overwrite(part.begin, part.records)
+
+
+def check_enough(rows: int, log: str) -> None:
+    """Refuse a log that says nothing."""
+    if rows < LEAST_ROWS:
+        raise InputError(f"{log}: expected at least {LEAST_ROWS} rows with a label, got {rows}: too few to score")

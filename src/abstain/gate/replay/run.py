@@ -1,0 +1,108 @@
+"""From a log to what it says."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from . import making, report, summary
+from .cases import Cases
+from .classes import Classes
+from .columns import VALUE, check_there
+from .folder import made_beside
+from .guessing import complete
+from .judging import Judge
+from .log import Log, Slices
+from .notes import notes, unknown
+from .options import Options
+from .playing import play
+from .preparing import Progress, check_enough, largest, prepare
+from .result import Replay
+from .rows import Rows
+from .values import is_date
+from .verdict import Setting, verdict
+
+FILES = ("replay.json", "cases.parquet", "gate.abstain", "report.html")
+
+
+def replay(
+    path: Path,
+    options: Options,
+    out: Path,
+    *,
+    progress: Progress = lambda step, done, total: None,
+    tell: Callable[[Options], None] = lambda options: None,
+) -> Replay:
+    """Play a log and write what comes out to the folder ``out``, all of it or nothing.
+
+    ``tell`` is called with the options once columns that were not named are found.
+    """
+    log = Log(Path(path))
+    for option, column in options.columns():
+        check_there(column, option, log.columns)
+    options = complete(options, log.sample())
+    tell(options)
+    with made_beside(Path(out)) as (results, scratch):
+        progress("reading", 0, 1)
+        slices = log.slices([column for _, column in options.columns()], scratch / "columns.parquet")
+        check_enough(slices.rows, str(log.path))
+        return _play(log, slices, options, results, scratch, str(out), progress)
+
+
+def _play(
+    log: Log, slices: Slices, options: Options, results: Path, scratch: Path, out: str, progress: Progress
+) -> Replay:
+    task, models = options.found_task, [model.name for model in options.models]
+    assert options.label is not None
+    classes = pair = None
+    if task != "number":
+        answers = [model.answer for model in options.models if model.sure is not None and model.kind != VALUE]
+        classes = Classes(slices, options.label, answers, typed=log.is_parquet)
+        pair = classes.pair(asked=task == "binary")
+    most_stake = 1.0
+    if options.mistake_column is not None:
+        most_stake = options.mistake_price or largest(slices, options.mistake_column)
+    gate = making.make_gate(options, pair, most_stake)
+    rows = Rows(scratch / "rows", len(models), said=pair is not None, stake=options.mistake_column is not None,
+                time=options.time is not None, due=options.label_time is not None)  # fmt: skip
+    facts = prepare(slices, options, Judge(options, classes, pair), most_stake, rows, progress)
+    check_enough(rows.n, str(log.path))
+    slices.path.unlink()
+    rows.cost = gate.cost / gate.unit
+    cases = Cases(scratch / "cases", models, gate.levels.shape[1])
+    warm = int(options.warm_start * rows.n)
+    played = play(
+        rows, gate, tenth=rows.n // 10, warm=warm, delay=options.delay, mistake=rows.cost if task == "number" else 0.0,
+        n_classes=1 if classes is None else len(classes.told_apart), cases=cases, progress=progress,
+    )  # fmt: skip
+    progress("writing", 0, 1)
+    scored = rows.n - played.first
+    table = summary.policies(played, models, options.seed)
+    delay = making.how_late(options)
+    late = options.delay >= rows.n / 10
+    setting = Setting(rows.n, scored, options.labels, options.capacity, late, gate.unit, options.unit)
+    found = Replay(
+        log=log.path.name, command=options.command(str(log.path), out), rows=rows.n, scored_rows=scored,
+        first=played.first, task=task, labels=options.labels, delay=delay, models=models, cost=rows.cost,
+        unit=options.unit, price=gate.unit, capacity=making.how_much(gate, options), share=options.capacity,
+        policies=table,
+        timeline=summary.timeline(played, rows, models, is_date(log.sample(), options.time)),
+        curves=summary.curves(played, models), operating=summary.operating(played, rows.cost),
+        mistakes=[] if classes is None else [
+            (name, *counts) for name, counts in zip(classes.told_apart, played.by_class.tolist(), strict=True)
+        ],
+        verdict=verdict(table, setting),
+        notes=making.prices(options, most_stake) + notes(options, facts, classes, pair, rows.n),
+        unknown=unknown(options, played, rows.n - warm, delay),
+    )  # fmt: skip
+    cases.write(results / "cases.parquet")
+    gate.save(results / "gate.abstain")
+    (results / "replay.json").write_text(json.dumps(as_json(found), indent=1) + "\n", encoding="utf-8")
+    report.write(found, results / "report.html")
+    return found
+
+
+def as_json(found: Replay) -> dict[str, object]:
+    """What ``replay.json`` says."""
+    return {"rows": found.rows, "scored_rows": found.scored_rows, "cost": found.cost, "unit": found.unit,
+            "policies": [asdict(policy) for policy in found.policies]}  # fmt: skip
