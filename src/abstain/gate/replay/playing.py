@@ -115,11 +115,12 @@ def _count(
     """Count what the gate did; its mistakes."""
     for k in range(n_models):
         out.over_time.add(out.followed[k], played.model == k, part.begin)
-    sure = part.confidence[np.arange(part.n), played.model]
-    would_review = ~(sure > played.threshold)
-    missing = part.missing.all(axis=1)
-    counts = {"reviewed": played.reviewed, "forced": played.forced, "unanswered": missing,
-              "explored": (would_review != played.reviewed) & ~played.forced & ~missing}  # fmt: skip
+    counts = {
+        "reviewed": played.reviewed,
+        "forced": played.forced,
+        "unanswered": part.missing.all(axis=1),
+        "explored": played.explored,
+    }
     for name, which in counts.items():
         out.counts[name] += int(which.sum())
     return out.policies[GATE].add(part.begin, played.loss, played.reviewed)
