@@ -8,13 +8,19 @@ BIN := $(VENV)/$(PROGRAMS)
 
 .PHONY: demo test test-long test-bounds test-lowest bench lint docs clean
 
-$(VENV)/ready: pyproject.toml
+# What running needs ...
+$(VENV)/runs: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .[sklearn]
+	touch $@
+
+# ... and what development does.
+$(VENV)/ready: $(VENV)/runs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .[test]
 	touch $@
 
-demo: $(VENV)/ready
-	$(BIN)/abstain reproduce main --quick
+demo: $(VENV)/runs
+	$(BIN)/abstain demo
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 -m "not long"
