@@ -32,7 +32,7 @@ def frame(gate: "Gate") -> "pl.DataFrame":
                 "model": np.repeat(gate.models, n_levels),
                 "threshold": gate.levels.ravel(),
                 "weight": np.full(gate.levels.size, np.nan) if weights is None else weights,
-                "cost": np.full(gate.levels.size, np.nan) if prices is None else prices * gate.unit,
+                "cost": np.full(gate.levels.size, np.nan) if prices is None else np.clip(prices, 0.0, 1.0) * gate.unit,
                 "share": shares(gate).ravel(),
             }
         )

@@ -1,0 +1,56 @@
+"""Draws the README's picture from what `abstain demo` plays: `python docs/pictures/demo.py`."""
+
+import tempfile
+from pathlib import Path
+
+import matplotlib.dates as dates
+import numpy as np
+from matplotlib.figure import Figure
+
+from abstain.gate.replay.options import Options
+from abstain.gate.replay.run import replay
+from abstain.studies.logs import demo
+
+LINES = {
+    "tuned": ("#D55E00", (0, (4, 2)), "a threshold tuned once"),
+    "hindsight": ("#7F7F7F", (0, (1, 2)), "best single threshold, known afterwards"),
+    "gate": ("#0072B2", "-", "the gate"),
+}
+PIECES = 60
+GAP = np.timedelta64(6, "h")
+
+with tempfile.TemporaryDirectory() as folder:
+    log = Path(folder, "log.csv")
+    demo.write(log)
+    options = Options(review_price=1.0, mistake_price=5.0, unit="EUR", time="time", label_time="label_time")
+    found = replay(log, options, Path(folder, "replay"))
+
+timeline = found.timeline
+when = np.array(timeline.time, "datetime64[s]")
+groups = np.array_split(np.arange(len(when)), PIECES)
+figure = Figure(figsize=(8.0, 3.4), layout="constrained")
+axes = figure.add_subplot()
+tenth = when[np.searchsorted(timeline.row, found.first)]
+axes.axvspan(when[0], tenth, color="#EEEEEE", lw=0)
+axes.text(when[0] + GAP, 0.02, "tuned here", transform=axes.get_xaxis_transform(), fontsize=8, color="#555555")
+for kind, (colour, dashes, name) in LINES.items():
+    price = np.array(timeline.loss[kind]) * found.price
+    axes.plot(
+        [when[rows].astype("int64").mean().astype("datetime64[s]") for rows in groups],
+        [price[rows].mean() for rows in groups],
+        color=colour, linestyle=dashes, linewidth=2.2 if kind == "gate" else 1.5, label=name,
+    )  # fmt: skip
+broken = np.datetime64("2026-03-01") + np.array([demo.BROKEN[0], demo.BROKEN[1], demo.AWAY[1]]).astype("timedelta64[D]")
+top = axes.get_ylim()[1]
+words = {"va": "top", "fontsize": 8, "color": "#555555"}
+for at in broken:
+    axes.axvline(at, color="#BBBBBB", linewidth=0.8, zorder=0)
+axes.text(broken[0] - GAP, top, "the best model breaks", ha="right", **words)
+axes.text(broken[1] - GAP, 0.08 * top, "switched off", ha="right", **words)
+axes.text(broken[2] + GAP, top, "repaired", ha="left", **words)
+axes.set(ylabel="price a case, EUR", ylim=(0.0, None), xlim=(when[0], when[-1]))
+axes.xaxis.set_major_locator(dates.DayLocator(interval=5))
+axes.xaxis.set_major_formatter(dates.DateFormatter("%-d %b"))
+axes.spines[["top", "right"]].set_visible(False)
+figure.legend(loc="outside upper left", ncols=3, frameon=False, fontsize=9)
+figure.savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})
