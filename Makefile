@@ -8,13 +8,19 @@ BIN := $(VENV)/$(PROGRAMS)
 
 .PHONY: demo test test-long test-bounds test-lowest bench lint docs clean
 
-$(VENV)/ready: pyproject.toml
+# What running needs ...
+$(VENV)/runs: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .[sklearn]
+	touch $@
+
+# ... and what development does.
+$(VENV)/ready: $(VENV)/runs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .[test]
 	touch $@
 
-demo: $(VENV)/ready
-	$(BIN)/abstain reproduce main --quick
+demo: $(VENV)/runs
+	$(BIN)/abstain demo
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 -m "not long"
@@ -22,11 +28,12 @@ test: $(VENV)/ready
 test-long: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 -m long tests
 	ABSTAIN_TESTS=long $(BIN)/python -m pytest -n 2 -m "not long" tests/test_equal_reference.py tests/test_exp3_abs.py \
-	tests/test_weighted.py tests/test_stacked.py tests/test_ucb_abs.py
+	tests/test_weighted.py tests/test_stacked.py tests/test_ucb_abs.py tests/test_capacity.py
 
 # The kernels once more, every index checked.
 test-bounds: $(VENV)/ready
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 -q tests/test_equal_reference.py tests/test_ucb_abs.py tests/conformance
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 -q tests/test_equal_reference.py tests/test_ucb_abs.py \
+	tests/test_capacity.py tests/conformance
 
 # The core with the lowest versions of what it needs that pyproject.toml allows.
 $(LOWEST)/ready: pyproject.toml tests/lowest.py

@@ -1,6 +1,7 @@
 """What a capacity costs and what it keeps: share and loss on a log that drifts, violation and regret as T grows.
 
-Not timed: `python -m benchmarks.capacity` prints the tables of docs/capacity.md. Defaults were chosen on seeds below 1,000.
+Nothing is timed. `python -m benchmarks.capacity` prints the tables of docs/capacity.md; defaults were chosen on seeds
+below 1,000.
 """
 
 import math
@@ -56,7 +57,7 @@ def best_mixture(losses: Any, abstains: Any, share: float) -> float:
 
 def play(X: Any, y: Any, seed: int, capacity: Any, **options: Any) -> tuple[Any, Any]:
     """A learner and its game."""
-    given = {"memory": "adaptive", "min_observe": 0.005} | options
+    given: dict[str, Any] = {"memory": "adaptive", "min_observe": 0.005} | options
     learner = ab.DoublyRobust(experts(), cost=COST, seed=seed, capacity=capacity, **given)
     return learner, ab.simulate(learner, X, y)
 

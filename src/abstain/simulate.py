@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .engine import Learner
-from .engine.loop import Played
+from .engine.loop import room_for
 from .engine.play import Edges, Table
 from .errors import InputError, shown
 from .losses import Loss
@@ -74,8 +74,8 @@ def simulate(
         labels = as_labels(y, len(table), learner.loss)
         at = _as_checkpoints(checkpoints, len(table))
         wait = min(as_count(delay, "delay", least=0), len(table))
-        out = Played(np.empty(len(table), np.int64), np.empty(len(table), np.bool_), np.empty(len(table)))
-        trace = Trace(*out, checkpoints=at, edges=np.zeros(len(at), np.int64))
+        out = room_for(len(table))
+        trace = Trace(out.expert, out.abstained, out.loss, checkpoints=at, edges=np.zeros(len(at), np.int64))
         costs = learner.cost.of(table, learner.round + 1, len(table))
         before = learner.snapshot()
         try:

@@ -20,10 +20,16 @@ OPTIONS = {
     "memory": {"memory": 50},
     "short memory": {"memory": 2},
     "adaptive": {"memory": "adaptive", "min_observe": 0.05, "feedback": (0.9, 0.3)},
+    "capacity": {"capacity": 0.1},
+    "small bucket": {"capacity": ab.Capacity(share=0.2, burst=2), "feedback": "both", "memory": "adaptive"},
+    "capacity, abstained": {"capacity": ab.Capacity(share=0.2, burst=5), "feedback": "abstained", "min_observe": 0.2},
+    "capacity, audits": {"capacity": ab.Capacity(share=0.3, burst=3, step=0.01), "feedback": (0.1, 1.0)},
+    "capacity, floor": {"capacity": ab.Capacity(share=0.3, burst=3), "min_observe": 0.1, "memory": 50},
 }
 GUARDS = {
     "guard": {"guard": 0.05},
     "guard, abstained": {"guard": 0.5, "feedback": "abstained", "min_observe": 0.2},
+    "guard, capacity": {"guard": 0.1, "capacity": ab.Capacity(share=0.3, burst=3)},
     "guard, some": {"guard": 0.1, "feedback": (0.4, 0.7)},
 }
 CASES = [(ab.Exp3Abs, name, options) for name, options in OPTIONS.items()]

@@ -29,6 +29,8 @@ LEARNERS = {
     "doubly_robust": finite(ab.DoublyRobust),
     "doubly_robust_guard": finite(ab.DoublyRobust, SINGLES, guard=0.05, feedback="both"),
     "doubly_robust_memories": finite(ab.DoublyRobust, memory="adaptive", feedback="abstained", min_observe=0.1),
+    "exp3_abs_capacity": finite(ab.Exp3Abs, SINGLES, capacity=ab.Capacity(share=0.1, burst=3)),
+    "doubly_robust_capacity": finite(ab.DoublyRobust, feedback="both", capacity=ab.Capacity(share=0.2, burst=5)),
     "stacked": finite(ab.Stacked),
     "stacked_singles": finite(ab.Stacked, SINGLES),
     "cont_exp3_abs": lambda: ab.ContExp3Abs(2, cost=0.3, gamma=0.3, epsilon=0.4, actions="grid", seed=2),

@@ -505,6 +505,7 @@ def test_playing_blocks_is_deciding_and_learning(data):
     later, two = data.draw(st.booleans()), data.draw(st.booleans())
     classes = (0, 1) if two else ("x", "y", "z")
     options = {"most_stake": 10.0, "cost": None, "review": 2.0} if data.draw(st.booleans()) else {"cost": 0.2}
+    options |= {"capacity": 0.3} if data.draw(st.booleans()) else {}
     options |= {"labels": labels, "seed": seed, "thresholds": 5, "task": "binary" if two else "classes"}
     one, other = (ab.Gate(models, **options) for _ in range(2))
     answers = [[classes[i] for i in rng.integers(0, len(classes), 2)] for _ in range(n)]
@@ -526,7 +527,7 @@ def test_playing_blocks_is_deciding_and_learning(data):
                 at_stake = None if stakes is None else stakes[rows] / 10.0
                 signs, when = None if said is None else said[rows], due[rows] if later else None
                 part = play_block(Block(confidence[rows], losses[rows], signs, at_stake, None, when))
-                played += list(zip(part.reviewed, part.model, part.threshold, part.loss, strict=True))
+                played += list(zip(*(part[k] for k in (0, 1, 3, 4, 5, 6)), strict=True))
     waiting = {}
     for i in range(n):
         for j in sorted((j for j in waiting if due[j] <= i), key=lambda j: (due[j], j)):
@@ -535,7 +536,8 @@ def test_playing_blocks_is_deciding_and_learning(data):
             {m: (a, None if np.isnan(c) else c) for m, a, c in zip(models, answers[i], confidence[i], strict=True)},
             stake=None if stakes is None else float(stakes[i]),
         )
-        reviewed, model, threshold, loss = played[i]
+        reviewed, model, threshold, loss, forced, explored = played[i]
+        assert (case.forced, case.explored) == (forced, explored)
         assert (case.action == "review") == reviewed
         assert case.model == models[model]
         assert (1.0 if case.threshold is None else case.threshold) == threshold

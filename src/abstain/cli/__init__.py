@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import datasets, replay, reproduce, warmup
+from . import datasets, demo, replay, reproduce, warmup
 from .output import print_anything
 
 app = typer.Typer(
@@ -13,6 +13,7 @@ app = typer.Typer(
 )
 app.add_typer(datasets.app, name="datasets")
 app.command()(replay.replay)
+app.command()(demo.demo)
 app.command()(reproduce.reproduce)
 app.command()(warmup.warmup)
 

@@ -105,6 +105,12 @@ class Played(NamedTuple):
     expert: Ints
     abstained: Bools
     loss: Floats
+    kept: Floats  # (n, k) the first k numbers that were carried
+
+
+def room_for(n: int, kept: int = 0) -> Played:
+    """Room for what happens in n rounds."""
+    return Played(np.empty(n, np.int64), np.empty(n, np.bool_), np.empty(n), np.empty((n, kept)))
 
 
 class Expects(NamedTuple):
@@ -224,6 +230,8 @@ def play(
         out.expert[i] = expert
         out.abstained[i] = abstained
         out.loss[i] = cost if abstained else losses[pairs.predictor[expert]]
+        for c in range(out.kept.shape[1]):
+            out.kept[i, c] = carry[c]
         expected = expects.abstained if abstained else expects.predicted
         seen = expected
         if rounds.comes.size > 0:

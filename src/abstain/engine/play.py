@@ -94,7 +94,7 @@ class PlayingBlocks(Playing):
                     edges.counts[inside],
                     self._late,
                     arrivals,
-                    Played(out.expert[rows], out.abstained[rows], out.loss[rows]),
+                    Played(out.expert[rows], out.abstained[rows], out.loss[rows], out.kept[rows]),
                 )
                 learner.round += n
                 progress(rows.stop)
@@ -132,6 +132,7 @@ class PlayingRounds(Playing):
                 checkpoint += 1
             decision = learner.decide(row)
             out.expert[i], out.abstained[i], out.loss[i] = decision.expert, decision.abstained, decision.cost
+            out.kept[i] = decision.carry[: out.kept.shape[1]]
             if learner.expects[decision.abstained]:
                 self._open[int(arrivals.place[0])] = decision, table.y[i]
             if not decision.abstained:

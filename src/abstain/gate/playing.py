@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..engine.loop import Played
+from ..engine.loop import room_for
 from ..engine.play import NO_EDGES, Table
+from ..kernels.exp3.answering import FOR_CAPACITY, FOR_LABEL
+from ..learners.weighted import WeightedLearner
 from ..tables import as_count
 from ..typing import Bools, Floats, Ints
 from .experts import NO_ANSWER
@@ -45,6 +47,10 @@ class PlayedCases(NamedTuple):
     """What the confidence had to exceed in the case."""
     loss: Floats
     """Relative to the unit; the cost of a review where it was one."""
+    forced: Bools
+    """Whether it was answered as there was no capacity left."""
+    explored: Bools
+    """Whether it was answered, or reviewed, just to see the label."""
 
 
 Player: TypeAlias = Callable[[Block], PlayedCases]
@@ -79,7 +85,7 @@ def playing(gate: "Gate", delay: int, later: bool) -> Iterator[Player]:
         def play(block: Block) -> PlayedCases:
             X = inputs(block, gate.task.two, gate.last_time)
             n, n_levels = len(X), gate.levels.shape[1]
-            out = Played(np.empty(n, np.int64), np.empty(n, np.bool_), np.empty(n))
+            out = room_for(n, 2 if isinstance(learner, WeightedLearner) and learner.new_carry().size > 1 else 0)
             costs = learner.cost.of(X, learner.round + 1, n)
             game.play(Table(X, learner.loss.labels(block.losses), costs, block.due), NO_EDGES, _no_progress, out)
             gate.count(X)
@@ -88,7 +94,10 @@ def playing(gate: "Gate", delay: int, later: bool) -> Iterator[Player]:
             model, level = np.divmod(out.expert, n_levels)
             stake = 1.0 if block.stake is None else block.stake
             threshold = threshold_at(gate.levels[model, level], stake)
-            return PlayedCases(out.abstained, model, level, threshold, out.loss)
+            why = out.kept[:, 1] if out.kept.size > 0 else np.zeros(n)
+            return PlayedCases(
+                out.abstained, model, level, threshold, out.loss, why == FOR_CAPACITY, why == FOR_LABEL
+            )  # fmt: skip
 
         try:
             yield play

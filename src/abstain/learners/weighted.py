@@ -18,7 +18,7 @@ from ..engine.state import check_arrays, fields_named
 from ..errors import InputError, shown
 from ..experts import Advice, ExpertSet
 from ..interrupts import held_back
-from ..kernels.exp3.answering import ANSWERED_ANYWAY, FOR_CAPACITY, FOR_LABEL
+from ..kernels.exp3.answering import ANSWERED_ANYWAY, DRAWN, FOR_CAPACITY, FOR_LABEL
 from ..kernels.exp3.bucket import LIMITS, OVERDRAFT, UNITS, Bucket, Terms, bucket
 from ..kernels.exp3.rate import ADAPTIVE, ANYTIME, adaptive
 from ..kernels.exp3.state import ETA, LEARNT, Memories, Memory, Sight
@@ -174,10 +174,8 @@ class WeightedLearner(KernelLearner):
         return carry if self.capacity is None else carry[:-LIMITS]
 
     def _choice(self, expert: int, probability: float, carry: Array) -> Choice:
-        forced = carry[1] if len(carry) > 1 else 0.0
-        return Choice(
-            expert, probability, carry, float(carry[0]), bool(forced == FOR_LABEL), bool(forced == FOR_CAPACITY)
-        )
+        why = carry.item(1) if len(carry) > 1 else DRAWN
+        return Choice(expert, probability, carry, float(carry[0]), why == FOR_LABEL, why == FOR_CAPACITY)
 
     def _fits(self, decision: Decision) -> bool:
         if not super()._fits(decision):
