@@ -8,9 +8,10 @@ import polars as pl
 import pytest
 
 from abstain.gate import Gate
-from abstain.gate.replay import playing
 from abstain.gate.replay import rows as rows_of
+from abstain.gate.replay.medians import Medians
 from abstain.gate.replay.run import replay
+from abstain.gate.replay.sums import Cuts
 
 from .logs import NAMES, best_on, followed, judged, options, retuned, small_log, thresholds_of
 
@@ -120,11 +121,11 @@ def test_warm_start(tmp_path):
 
 
 def test_medians_over_time():
-    cuts = playing.Cuts(np.array([0, 3, 7, 8]))
+    cuts = Cuts(np.array([0, 3, 7, 8]))
     medians = np.full(3, np.nan)
     values = np.array([3.0, 1.0, 2.0, 9.0, 5.0, 7.0, 8.0, 4.0])
     for sizes in ([8], [1, 4, 3], [3, 4, 1]):
-        keeper, begin = playing.Medians(cuts, medians), 0
+        keeper, begin = Medians(cuts, medians), 0
         for size in sizes:
             keeper.add(begin, values[begin : begin + size])
             begin += size

@@ -75,6 +75,18 @@ def test_codes_that_look_like_numbers_stay_apart(tmp_path):
     assert always.mistakes == pytest.approx(wrong)
 
 
+@pytest.mark.parametrize("nothing", ["", "NaN"])
+def test_labels_that_are_not_there(tmp_path, nothing):
+    """NaN is a number that is missing; where classes are words, it is a word."""
+    frame = small_log(300, classes=("1", "2"), missing=0.0)
+    gone = pl.int_range(300) % 5 == 0
+    frame.with_columns(label=pl.when(gone).then(pl.lit(nothing)).otherwise("label")).write_csv(tmp_path / "log.csv")
+    found = replay(tmp_path / "log.csv", options(), tmp_path / "out")
+    frame.filter(~gone).write_csv(tmp_path / "log.csv")
+    assert found.rows == 240
+    assert as_json(found) == as_json(replay(tmp_path / "log.csv", options(), tmp_path / "out"))
+
+
 def test_probabilities(tmp_path):
     rng = np.random.default_rng(0)
     p = rng.random((400, 2)).round(2)

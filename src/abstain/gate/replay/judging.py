@@ -32,18 +32,22 @@ class Judge:
         self._options, self._classes = options, classes
         self._second = None if pair is None else pair[1]
 
-    def fill(self, records: Array, frame: "pl.DataFrame", begin: int) -> None:
-        """Write down confidences and losses, which the stake scales, and the class of each row."""
+    def fill(self, records: Array, frame: "pl.DataFrame", begin: int) -> Bools:
+        """Write down confidences and losses, which the stake scales, and the class of each row; which rows have a
+        label.
+        """
         assert self._options.label is not None
         label = frame[self._options.label]
         if self._classes is None:
             truth = numbers(label, begin)
             check(label, ~np.isinf(truth), begin, "a finite number")
             judged = [self._number(frame, model, truth, begin) for model in self._options.models]
+            labelled = ~np.isnan(truth)
         else:
             true = self._classes.values(label)
             records["class"] = self._classes.codes(true).to_numpy()
             judged = [self._class(frame, model, true, begin) for model in self._options.models]
+            labelled = true.is_not_null().to_numpy()
         for k, one in enumerate(judged):
             records["confidence"][:, k] = one.confidence
             records["losses"][:, k] = np.where(np.isnan(one.confidence), 0.0, one.loss)
@@ -51,6 +55,7 @@ class Judge:
                 records["said"][:, k] = one.said
         if self._options.mistake_column is not None:
             records["losses"] *= records["stake"][:, np.newaxis]
+        return labelled
 
     def _number(self, frame: "pl.DataFrame", model: ModelColumns, truth: Floats, begin: int) -> Judged:
         most = self._options.most_error

@@ -1,6 +1,6 @@
 """Numbers and policies as people say them."""
 
-from .playing import ALL, ALWAYS, GATE, HINDSIGHT, OWN, REVIEW, TUNED
+from .outcome import ALL, ALWAYS, GATE, HINDSIGHT, OWN, REVIEW, TUNED
 
 
 def from_on(name: str, threshold: float) -> str:

@@ -6,7 +6,7 @@ from .classes import Classes
 from .columns import PROBABILITY
 from .naming import per_cent
 from .options import Options
-from .playing import Outcome
+from .outcome import Outcome
 from .preparing import Facts
 from .verdict import FEW
 

@@ -12,7 +12,7 @@ from .judging import Judge
 from .log import Slices
 from .options import Options
 from .rows import Rows
-from .values import NEVER, blank, check, microseconds, numbers
+from .values import NEVER, check, microseconds, numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,9 +76,7 @@ def prepare(slices: Slices, options: Options, judge: Judge, most_stake: float, r
             stake = numbers(frame[options.mistake_column], begin)
             _check_stakes(frame[options.mistake_column], stake, begin, most_stake)
             records["stake"] = stake / most_stake
-        judge.fill(records, frame, begin)
-        assert options.label is not None
-        records = records[~blank(frame[options.label])]
+        records = records[judge.fill(records, frame, begin)]
         facts.unlabelled += len(frame) - len(records)
         facts.look(records["confidence"])
         if options.label_time is not None:

@@ -27,6 +27,10 @@ class Rows:
         self.n = 0
         self.cost = 0.0
 
+    def has(self, field: str) -> bool:
+        """Whether the records have that field."""
+        return field in (self.dtype.names or ())
+
     def empty(self, n: int) -> Array:
         """Records to be filled in."""
         return np.zeros(n, self.dtype)
@@ -68,6 +72,15 @@ class Slice:
         """A field of the records, if they have it."""
         names = self.records.dtype.names or ()
         return np.ascontiguousarray(self.records[name]) if name in names else None
+
+    def before(self, row: int) -> "Slice":
+        """The rows before that row."""
+        return Slice(self.begin, self.records[: max(0, row - self.begin)], self._cost)
+
+    def from_on(self, row: int) -> "Slice":
+        """The rows from that row on."""
+        skip = min(self.n, max(0, row - self.begin))
+        return self if skip == 0 else Slice(self.begin + skip, self.records[skip:], self._cost)
 
     @property
     def missing(self) -> Bools:

@@ -15,7 +15,7 @@ from .judging import Judge
 from .log import Log, Slices
 from .notes import notes, unknown
 from .options import Options
-from .playing import play
+from .playing import Game
 from .preparing import Progress, check_enough, largest, prepare
 from .result import Replay
 from .rows import Rows
@@ -71,10 +71,10 @@ def _play(
     rows.cost = gate.cost / gate.unit
     cases = Cases(scratch / "cases", models, gate.levels.shape[1])
     warm = int(options.warm_start * rows.n)
-    played = play(
-        rows, gate, tenth=rows.n // 10, warm=warm, delay=options.delay, mistake=rows.cost if task == "number" else 0.0,
-        n_classes=1 if classes is None else len(classes.told_apart), cases=cases, progress=progress,
-    )  # fmt: skip
+    n_classes = 1 if classes is None else len(classes.told_apart)
+    mistake = rows.cost if task == "number" else 0.0
+    game = Game(rows, gate, warm=warm, mistake=mistake, n_classes=n_classes, cases=cases)
+    played = game.play(options.delay, progress)
     progress("writing", 0, 1)
     scored = rows.n - played.first
     table = summary.policies(played, models, options.seed)

@@ -5,7 +5,7 @@ import numpy as np
 from ...typing import Array, Floats
 from .bootstrap import intervals
 from .naming import kind_of, name_of
-from .playing import ALL, GATE, HINDSIGHT, OWN, TUNED, Outcome
+from .outcome import ALL, GATE, HINDSIGHT, OWN, TUNED, Outcome
 from .result import Curve, Policy, Timeline
 from .rows import Rows
 
@@ -38,7 +38,7 @@ def timeline(out: Outcome, rows: Rows, models: list[str], time_is_date: bool) ->
     starts = out.over_time.edges[:-1].tolist()
     shares = {key: played if key == GATE else sizes for key in SHOWN_OVER_TIME}
     times = None
-    if "time" in (rows.dtype.names or ()):
+    if rows.has("time"):
         times = [_as_text(rows.read(start, start + 1).records["time"], time_is_date) for start in starts]
     return Timeline(
         [start + 1 for start in starts],

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from .naming import money, per_cent
-from .playing import ALL, GATE, TUNED
+from .outcome import ALL, GATE, TUNED
 from .result import Policy
 
 FEW = 5_000
