@@ -8,6 +8,7 @@ from . import (
     balls,
     before,
     floor,
+    gate,
     online,
     own,
     peers,
@@ -35,6 +36,7 @@ SECTIONS: dict[str, Callable[[], None]] = {
     "own": own.run,
     "balls": balls.run,
     "reproduce": reproduce.run,
+    "gate": gate.run,
 }
 
 
