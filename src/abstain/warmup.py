@@ -8,7 +8,11 @@ import numpy as np
 from . import experts, learners
 from .engine import KernelLearner
 from .errors import InputError
+from .gate import Gate
+from .gate.playing import Block
 from .simulate import simulate
+
+GATE = "Gate"
 
 
 def compiled_learners() -> dict[str, type[KernelLearner]]:
@@ -22,7 +26,7 @@ def compiled_learners() -> dict[str, type[KernelLearner]]:
 
 
 def warmup(names: Sequence[str] | None = None, progress: Callable[[str], None] | None = None) -> None:
-    """Compile what these learners (all, unless named) need for whole tables and for single rounds.
+    """Compile what these learners (all, unless named), or "Gate", need for whole tables and for single rounds.
 
     What was compiled is kept where Numba keeps its cache (`NUMBA_CACHE_DIR`, if it is set), so that later processes
     start at once. ``progress`` is called with the name of each learner when it is done.
@@ -30,12 +34,16 @@ def warmup(names: Sequence[str] | None = None, progress: Callable[[str], None] |
     >>> warmup(["UCBGT"])
     """
     known = compiled_learners()
-    for name in names if names is not None else known:
-        if name not in known:
-            raise InputError(f"names: expected some of {', '.join(known)}, got {name!r}")
-    for name in names if names is not None else known:
-        for learner in _examples(known[name]):
-            _use(learner)
+    all_names = (*known, GATE)
+    for name in names if names is not None else all_names:
+        if name not in all_names:
+            raise InputError(f"names: expected some of {', '.join(all_names)}, got {name!r}")
+    for name in names if names is not None else all_names:
+        if name == GATE:
+            _use_gates()
+        else:
+            for learner in _examples(known[name]):
+                _use(learner)
         if progress is not None:
             progress(name)
 
@@ -65,3 +73,19 @@ def _use(learner: KernelLearner) -> None:
             learner.forget(decision)
     learner.n_edges(X[0])
     learner.contents()
+
+
+def _use_gates() -> None:
+    """As the command and a service do: with and without a capacity, losses of 0 and 1, and others."""
+    sure = np.random.default_rng(0).uniform(0.5, 1.0, (20, 2))
+    block = Block(sure, np.zeros((20, 2)), np.ones((20, 2)))
+    for capacity in (None, 0.5):
+        for task in ("binary", "classes", "number"):
+            gate = Gate(["a", "b"], cost=0.2, task=task, capacity=capacity, labels="both", seed=0)
+            gate.teach(block)
+            for delay, later in ((0, False), (2, False), (0, True)):
+                with gate.playing(delay, later) as play:
+                    play(block._replace(due=np.arange(20) + 3) if later else block)
+            for answers in ({"a": (1, 0.9)}, {"b": (0, 0.6)}):
+                gate.peek(answers)
+                gate.learn(gate.decide(answers), 1)

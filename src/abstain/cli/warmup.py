@@ -7,7 +7,7 @@ import typer
 
 def warmup(
     learners: Annotated[
-        list[str] | None, typer.Argument(help="Names of learners, as UCBGT; all, if none is named.")
+        list[str] | None, typer.Argument(help="Names of learners, as UCBGT, or Gate; all, if none is named.")
     ] = None,
 ) -> None:
     """Compile what learners need, so that no later process has to: a step for building container images."""
@@ -16,11 +16,11 @@ def warmup(
     from rich.progress import Progress
 
     from ..errors import AbstainError
-    from ..warmup import compiled_learners
+    from ..warmup import GATE, compiled_learners
     from ..warmup import warmup as compile_all
 
     console = Console()
-    names = list(learners or compiled_learners())
+    names = list(learners or (*compiled_learners(), GATE))
     try:
         with Progress(console=console) as bar:
             task = bar.add_task("compiling", total=len(names))
