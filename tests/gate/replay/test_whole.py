@@ -153,9 +153,9 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 @pytest.mark.long
 def test_memory(tmp_path):
-    """2 x 10^6 rows take no more than 300 MiB above what 10^5 take: 5 x 10^6, then, stay below 1 GiB."""
+    """5 x 10^6 rows stay below 1 GiB, and take little more than 10^5 do."""
     peaks = []
-    for n in (100_000, 2_000_000):
+    for n in (100_000, 5_000_000):
         log = small_log(100_000)
         with (tmp_path / "log.csv").open("wb") as stream:
             for k in range(n // 100_000):
@@ -163,5 +163,5 @@ def test_memory(tmp_path):
         ran = subprocess.run([sys.executable, "-c", MEMORY, tmp_path / "log.csv", tmp_path / "out"], check=True,
                              capture_output=True, text=True, timeout=600)  # fmt: skip
         peaks.append(int(ran.stdout) / 2**10)
-    assert peaks[1] < peaks[0] + 300.0, peaks
-    assert peaks[1] < 700.0, peaks
+    assert peaks[1] < peaks[0] + 400.0, peaks
+    assert peaks[1] < 1024.0, peaks
