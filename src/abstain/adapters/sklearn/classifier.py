@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import _safe_indexing, check_random_state, indexable
+from sklearn.utils import _safe_indexing, assert_all_finite, check_random_state, indexable
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
@@ -13,9 +13,11 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 from ...capacity import CapacityLike
 from ...errors import AbstainError, InputError
 from ...gate import Case, Gate
+from ...gate.experts import ALWAYS_REVIEW
 from ...gate.frames import as_block
 from ...learners import DoublyRobust
 from ...typing import Array, Bools, Floats
+from ..following import answering, heaviest
 from .inputs import as_estimators, columns, note_features, probabilities, split
 
 if TYPE_CHECKING:
@@ -40,14 +42,13 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
     of `abstain.Gate`; without a price, a review costs a fifth of a mistake.
 
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.linear_model import RidgeClassifier
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> models = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=3, random_state=0))]
     >>> model = GateClassifier(models, cost=0.1, abstain_label=-1).fit(X[:400], y[:400])
     >>> model.predict(X[400:410])
-    array([1, 0, 1, 1, 1, 1, 1, 1, 0, 1])
+    array([ 0,  1,  1,  1,  1,  1, -1,  1,  0,  1])
     """
 
     def __init__(
@@ -132,6 +133,7 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
         if y is None:
             raise InputError("y: expected labels: requires y to be passed, but the target y is None")
         y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         if len(y) == 0 or len(y) != _num_samples(X):
             raise InputError(f"y: expected a label for each of {_num_samples(X)} rows, one or more, got {len(y)}")
@@ -168,24 +170,20 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
     def _follow(self, X: Any) -> tuple[Floats, Bools]:
         """The probabilities of the model with the largest weight; and which rows are below its threshold."""
         tables = self._tables(X)
-        policy = self.gate_.policy()
-        heaviest = policy.row(0, named=True)
-        answers = policy.filter(policy["threshold"].is_not_null()).row(0, named=True)
-        table = tables[self.gate_.models.index(answers["model"])]
-        if heaviest["threshold"] is None:
-            return table, np.ones(len(table), np.bool_)
-        return table, table.max(axis=1) <= heaviest["threshold"]
+        _, threshold = heaviest(self.gate_)
+        table = tables[self.gate_.models.index(next(answering(self.gate_)))]
+        return table, table.max(axis=1) <= (ALWAYS_REVIEW if threshold is None else threshold)
 
     def predict(self, X: Any) -> Array:
         """The classes of the rows (n,), or ``abstain_label``, if there is one, where a person should look."""
         table, reviewed = self._follow(X)
-        answers = self.classes_[table.argmax(axis=1)]
-        if self.abstain_label is None or not reviewed.any():
-            return np.asarray(answers)
+        best = table.argmax(axis=1)
+        if self.abstain_label is None:
+            return np.asarray(self.classes_[best])
         labels = np.append(self.classes_, self.abstain_label)
-        if labels.dtype.kind != self.classes_.dtype.kind:
+        if labels.dtype.kind != self.classes_.dtype.kind:  # a text beside numbers: these stay numbers
             labels = np.array([*self.classes_.tolist(), self.abstain_label], object)
-        return np.asarray(labels[np.where(reviewed, len(self.classes_), table.argmax(axis=1))])
+        return np.asarray(labels[np.where(reviewed, len(self.classes_), best)])
 
     def predict_proba(self, X: Any) -> Floats:
         """The probabilities of the classes (n, C) by the model that is followed; reviews make no difference."""
@@ -196,7 +194,8 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
 
         The frame is of pandas, with the index of X, where X is; else of Polars.
         """
-        frame = self.gate_.decide_many(self._said(X)) if hasattr(self, "gate_") else check_is_fitted(self)
+        check_is_fitted(self)
+        frame = self.gate_.decide_many(self._said(X))
         if type(X).__module__.split(".")[0] == "pandas":
             import pandas as pd
 

@@ -26,7 +26,9 @@ except ImportError:  # before 1.6
 def note_features(estimator: Any, X: Any, reset: bool) -> None:
     """Keep, or check, the names and the number of the features; the estimators look at the values."""
     if getattr(X, "ndim", 2) != 2:
-        raise InputError("X: expected a table (n, d), got another shape. Reshape your data: one row is X.reshape(1, -1)")
+        raise InputError(
+            "X: expected a table (n, d), got another shape. Reshape your data: one row is X.reshape(1, -1)"
+        )
     validate_data(estimator, X=X, reset=reset, skip_check_array=True)
 
 
