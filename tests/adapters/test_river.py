@@ -79,10 +79,15 @@ def test_nobody_knows_anything_at_first():
     assert model.predict_proba_one({"a": 1.0}) == {}
 
 
+def by_x(x, y):
+    return datetime.timedelta(hours=abs(100 * x["b"]))
+
+
 @pytest.mark.parametrize(
     "options",
-    [{"delay": 30}, {"moment": "when", "delay": datetime.timedelta(days=2)}, {"moment": "when", "delay": lambda x, y: datetime.timedelta(hours=abs(100 * x["b"]))}],
-)  # fmt: skip
+    [{"delay": 30}, {"moment": "when", "delay": datetime.timedelta(days=2)}, {"moment": "when", "delay": by_x}],
+    ids=["cases", "time", "out of order"],
+)
 @pytest.mark.parametrize("labels", ["both", "answered", "reviewed"])
 def test_late_labels_find_their_decisions(options, labels):
     model = numbers(labels=labels)

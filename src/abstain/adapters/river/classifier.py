@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
-from river import base, linear_model, naive_bayes
+from river import base, linear_model
 
 from ...capacity import CapacityLike
 from ...engine.feedback import chances_of
@@ -17,12 +17,12 @@ from ..naming import named
 from .open_cases import Open, OpenCases
 
 
-class GateClassifier(base.Classifier):  # type: ignore[misc]
+class GateClassifier(base.Classifier):
     """River's classifiers behind an `abstain.Gate`: which of them to follow, and from which confidence on, is learnt.
 
-    ``models`` is a dictionary from names to classifiers, or a list of these. ``predict_one`` returns None where a person
-    should look; river's metrics then count answered cases alone. ``predict_proba_one`` is what the followed model holds
-    probable, also in such cases; it changes nothing, and no model knows anything at first: then it is empty.
+    ``models`` is a dictionary from names to classifiers, or a list of these. ``predict_one`` returns None where a
+    person should look; river's metrics then count answered cases alone. ``predict_proba_one`` is what the followed
+    model holds probable, also in such cases; it changes nothing. While no model knows anything it is empty.
 
     ``learn_one`` finds the decision by ``x``, however late it comes, and the models learn, too. Until it comes, the
     same ``x`` gets the same decision again. Without a decision on ``x`` one is made first, unseen. At most
@@ -78,7 +78,7 @@ class GateClassifier(base.Classifier):  # type: ignore[misc]
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        yield {"models": {"bayes": naive_bayes.GaussianNB(), "linear": linear_model.LogisticRegression()}}
+        yield {"models": {"linear": linear_model.LogisticRegression()}}
 
     @property
     def _multiclass(self) -> bool:

@@ -27,11 +27,7 @@ def key_of(x: Mapping[Any, Any]) -> Hashable:
 
 
 def _frozen(value: Any) -> Hashable:
-    try:
-        hash(value)
-    except TypeError:
-        return repr(value)
-    return value
+    return value if isinstance(value, Hashable) else repr(value)
 
 
 class OpenCases:

@@ -1,7 +1,7 @@
 """A scikit-learn classifier that says when it would rather ask."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
@@ -12,16 +12,13 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
 from ...capacity import CapacityLike
 from ...errors import AbstainError, InputError
-from ...gate import Case, Gate
+from ...gate import Gate
 from ...gate.experts import ALWAYS_REVIEW
 from ...gate.frames import as_block
 from ...learners import DoublyRobust
 from ...typing import Array, Bools, Floats
 from ..following import answering, heaviest
 from .inputs import as_estimators, columns, note_features, probabilities, split
-
-if TYPE_CHECKING:
-    import polars as pl
 
 COST = 0.2
 """Of a review, where nobody says what it costs."""
@@ -107,10 +104,8 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
             raise InputError("y: expected labels among the classes, got others")
         if len(self.classes_) < 2:
             raise InputError(f"y: expected two classes or more, got {len(self.classes_)} class")
-        if self.prefit:
-            fitted, held = [], np.arange(len(y))
-        else:
-            fitted, held = split(y, self.holdout)
+        every = np.arange(len(y))
+        fitted, held = (every[:0], every) if self.prefit else split(y, self.holdout)
         self.estimators_ = [
             one if self.prefit else clone(one).fit(_safe_indexing(table, fitted), y[fitted]) for _, one in named
         ]
@@ -189,7 +184,7 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
         """The probabilities of the classes (n, C) by the model that is followed; reviews make no difference."""
         return self._follow(X)[0]
 
-    def decide(self, X: Any) -> "pl.DataFrame":
+    def decide(self, X: Any) -> Any:
         """Decide on the rows, one after the other, as `abstain.Gate.decide_many`: a row a case.
 
         The frame is of pandas, with the index of X, where X is; else of Polars.
@@ -199,7 +194,7 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
         if type(X).__module__.split(".")[0] == "pandas":
             import pandas as pd
 
-            return pd.DataFrame(frame.to_dict(as_series=False), index=X.index)  # type: ignore[return-value]
+            return pd.DataFrame(frame.to_dict(as_series=False), index=X.index)
         return frame
 
     def learn(self, cases: Any, y: Iterable[Any], source: str | None = None) -> Self:
@@ -208,8 +203,7 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
         A label of None leaves its case open. If one cannot be learnt, none is.
         """
         check_is_fitted(self)
-        given = [cases] if isinstance(cases, (Case, str)) else cases
-        listed = list(given["case"] if hasattr(given, "columns") else given)
+        listed = list(cases["case"] if hasattr(cases, "columns") else cases)
         labels = list(y)
         if len(listed) != len(labels):
             raise InputError(f"y: expected a label for each of {len(listed)} cases, got {len(labels)}")
