@@ -209,6 +209,12 @@ def test_bad_names_are_refused(models):
         ab.Gate(models, cost=0.2)
 
 
+@pytest.mark.parametrize("models", [["label"], ["a", "stake"], ["time"], ["a", "a_confidence"], ["a_error", "a"]])
+def test_names_of_other_columns_are_refused(models):
+    with pytest.raises(InputError, match="is the name of another column of frames"):
+        ab.Gate(models, cost=0.2)
+
+
 def test_which_labels_come_back():
     for labels, taken in (("answered", {"answer"}), ("reviewed", {"review"}), ("both", {"answer", "review"})):
         gate = three(labels=labels)
@@ -320,8 +326,8 @@ def test_saved_gates_go_on_alike(tmp_path, how):
         twin = copy.deepcopy(gate) if how == "copy" else pickle.loads(pickle.dumps(gate))
     assert isinstance(twin, ab.Gate)
     assert (twin.models, twin.unit, twin.cost, twin.labels) == (gate.models, 9.0, 1.0, gate.labels)
-    for one in (gate, twin):
-        one.learn(late.to_json(), "ham")
+    twin.learn(late, "ham")  # a case that is still in memory
+    gate.learn(late.to_json(), "ham")
     assert play(gate, np.random.default_rng(1), 50) == play(twin, np.random.default_rng(1), 50)
     assert gate.policy().equals(twin.policy())
     assert str(gate) == str(twin)
@@ -447,6 +453,20 @@ def test_many_at_once_are_the_same_as_one_by_one(kind):
     assert answered["id"] == ab.Case.from_json(answered["case"]).id
 
 
+def test_frames_of_decisions_can_be_stacked():
+    for task, answers, kind in (
+        ("classes", ["x"], pl.String),
+        ("number", [1.0], pl.Float64),
+        ("classes", [3], pl.Int64),
+    ):
+        gate = ab.Gate(["a"], cost=0.2, task=task, thresholds=2, seed=0)
+        sure = "a_error" if task == "number" else "a_confidence"
+        frames = [gate.decide_many({"a": answers * n, sure: [0.5] * n}) for n in (1, 20)]
+        assert pl.concat(frames).height == 21
+        assert frames[1].schema["answer"] == kind
+    assert gate.decide_many({"a": [], "a_confidence": []}).height == 0
+
+
 def test_a_bad_row_leaves_the_gate_as_it_was():
     gate = ab.Gate(["a"], cost=0.2, seed=0)
     with pytest.raises(InputError, match="row 1: a: expected a confidence"):
@@ -467,6 +487,10 @@ def test_warm_start_learns_from_a_log():
     gate.warm_start(log)
     assert 0.6 < gate.policy().row(0, named=True)["threshold"] < 0.95
     assert gate.round == 0
+    assert str(gate).startswith("answers with a from confidence 0.")
+    gate.decide({})
+    with pytest.raises(InputError, match="before its first case, got one after 1"):
+        gate.warm_start(log)
     with pytest.raises(LabelError, match="row 1: label"):
         ab.Gate(["a"], cost=0.2, classes=["x", "y"]).warm_start({**log, "label": ["x"] + ["z"] * (n - 1)})
 
@@ -475,8 +499,10 @@ def test_quantiles_come_from_the_log():
     rng = np.random.default_rng(0)
     log = as_frame(rng, 500)
     gate = ab.Gate(["gbm", "logreg"], cost=0.2, thresholds="quantiles", seed=0)
-    with pytest.raises(InputError, match="expected warm_start first"):
-        gate.decide({})
+    for use in (lambda: gate.decide({}), gate.policy):
+        with pytest.raises(InputError, match="expected warm_start first"):
+            use()
+    assert str(gate) == "follows gbm, logreg; has decided nothing yet"
     assert gate.round == 0
     gate.warm_start(log)
     known = [c for c, a in zip(log["gbm_confidence"], log["gbm"], strict=True) if a is not None]
@@ -612,8 +638,13 @@ def test_a_retired_model_is_followed_no_more(tmp_path):
 
 def test_models_that_cannot_come_or_go():
     gate = three()
-    for name in ("gbm", "", 3):
-        with pytest.raises(InputError, match="expected a new name"):
+    for name, why in (
+        ("gbm", "a new name"),
+        ("", "different names"),
+        (3, "different names"),
+        ("time", "another column"),
+    ):
+        with pytest.raises(InputError, match=why):
             gate.add_model(name)
     with pytest.raises(InputError, match="expected one of gbm"):
         gate.retire("llm")

@@ -12,6 +12,7 @@ from .axis_planes import AxisPlanes, axis_planes
 from .base import Advice, ExpertSet, kinds
 from .columns import Columns, from_columns
 from .constants import Constants
+from .estimators import from_estimators
 from .functions import from_functions
 from .hyperplanes import Hyperplanes, hyperplanes
 from .thresholds import Thresholds, thresholds
@@ -35,6 +36,7 @@ __all__ = [
     "ExpertSet",
     "axis_planes",
     "from_columns",
+    "from_estimators",
     "from_functions",
     "from_parameters",
     "hyperplanes",

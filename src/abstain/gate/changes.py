@@ -7,6 +7,7 @@ import numpy as np
 
 from ..errors import InputError, shown
 from .experts import ModelThresholds
+from .names import as_names
 
 if TYPE_CHECKING:
     from .gate import Gate
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 
 def add_model(gate: "Gate", name: str) -> None:
     """See `Gate.add_model`. Its thresholds are the first model's."""
-    if not isinstance(name, str) or not name or name in gate.models:
-        raise InputError(f"model: expected a new name, got {shown(name)}")
-    _rearrange(gate, [*range(len(gate.models)), -1], [*gate.models, name])
+    if name in gate.models:
+        raise InputError(f"models: expected a new name, got {shown(name)}")
+    _rearrange(gate, [*range(len(gate.models)), -1], as_names([*gate.models, name]))
 
 
 def retire(gate: "Gate", name: str) -> None:

@@ -6,6 +6,8 @@ import numpy as np
 
 from ..errors import AbstainError, InputError, LabelError
 from .answers import BINARY, NUMBER
+from .case import Case
+from .names import ERROR, LABEL, STAKE, SURE, TIME
 from .playing import Block
 
 if TYPE_CHECKING:
@@ -13,12 +15,15 @@ if TYPE_CHECKING:
 
     from .gate import Gate
 
-LABEL, STAKE, TIME = "label", "stake", "time"
+TYPES = {
+    "id": "String", "action": "String", "model": "String", "threshold": "Float64", "confidence": "Float64",
+    "probability": "Float64", "cost": "Float64", "forced": "Boolean", "explored": "Boolean", "case": "String",
+}  # fmt: skip
 
 
 def columns_of(gate: "Gate", name: str) -> tuple[str, str]:
     """The columns of a model: its answer, and how certain it is (not needed where answers are probabilities)."""
-    return name, f"{name}_error" if gate.task.kind == NUMBER else f"{name}_confidence"
+    return name, f"{name}{ERROR if gate.task.kind == NUMBER else SURE}"
 
 
 def read(gate: "Gate", frame: Any, further: tuple[str, ...] = ()) -> dict[str, list[Any]]:
@@ -77,7 +82,21 @@ def decide_many(gate: "Gate", frame: Any) -> "pl.DataFrame":
                 raise type(error)(f"row {i}: {error}") from None
     shown = ("id", "action", "answer", "model", "threshold", "confidence", "probability", "cost", "forced", "explored")
     table: dict[str, Any] = {name: [getattr(case, name) for case in cases] for name in shown}
-    return pl.DataFrame({**table, "case": [case.to_json() for case in cases]}, strict=False)
+    table["case"] = [case.to_json() for case in cases]
+    types = {name: getattr(pl, kind) for name, kind in TYPES.items()} | {"answer": _type_of(gate, cases)}
+    return pl.DataFrame(table, schema_overrides=types)
+
+
+def _type_of(gate: "Gate", cases: list[Case]) -> Any:
+    """The type of the column of answers: that of all answers there are, and of the classes."""
+    import polars as pl
+
+    if gate.task.kind == NUMBER:
+        return pl.Float64
+    kinds = {type(one) for case in cases for one in case.answers.values() if one is not None}
+    kinds |= {type(one) for one in gate.task.classes or ()}
+    known = {str: pl.String, bool: pl.Boolean, int: pl.Int64, float: pl.Float64}
+    return known[kinds.pop()] if len(kinds) == 1 else pl.Object if kinds else pl.String
 
 
 def as_block(gate: "Gate", log: Any) -> Block:

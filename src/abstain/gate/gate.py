@@ -22,6 +22,7 @@ from .case import ANSWER, REVIEW, Case
 from .experts import ALWAYS_REVIEW, NO_ANSWER, ModelLosses, ModelThresholds
 from .feedback import as_labels, check_source, floor
 from .levels import as_levels, quantiles
+from .names import as_names
 from .playing import Block, Player, inputs, playing
 from .prices import Prices, threshold_at, weighed
 
@@ -92,6 +93,7 @@ class Gate:
         """Make the learner; without thresholds, later."""
         if levels is None:
             self._learner: Learner | None = None
+            self.counts = np.zeros((len(self.models), 1), np.int64)
             return
         feedback = self.labels[1]
         options: dict[str, Any] = {} if feedback == "predicted" else {"feedback": feedback}
@@ -252,7 +254,9 @@ class Gate:
     def forget(self, case: "Case | str") -> None:
         """Close a case whose label will never come."""
         with self.learner.lock:
-            self.learner.forget(self._open(case).decision)
+            case = self._open(case)
+            check_source(None, case.action, self.labels)
+            self.learner.forget(case.decision)
 
     # Many cases.
 
@@ -271,7 +275,12 @@ class Gate:
         """`warm_start`, of arrays."""
         if self._learner is None:
             self._begin(quantiles(weighed(block.confidence, _column(block.stake))))
-        self.learner.warm_start(inputs(block, self.task.two, None), block.losses)
+        with self.learner.lock:
+            if self.round > 0:
+                raise InputError(f"warm_start: expected a gate before its first case, got one after {self.round}")
+            X = inputs(block, self.task.two, None)
+            self.learner.warm_start(X, block.losses)
+            self.count(X)
 
     def playing(self, delay: int = 0, later: bool = False) -> AbstractContextManager[Player]:
         """A function that plays blocks of cases; see `abstain.gate.playing`."""
@@ -320,14 +329,6 @@ class Gate:
         gate = cls.__new__(cls)
         saving.restore(gate, learner, kept, counts)
         return gate
-
-
-def as_names(models: Any) -> list[str]:
-    """One or more different names of models."""
-    names = list(models) if isinstance(models, (list, tuple)) else []
-    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
-        raise InputError(f"models: expected a list of different names, got {shown(models)}")
-    return names
 
 
 def _column(stake: Floats | None) -> Any:

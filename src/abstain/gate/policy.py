@@ -23,7 +23,7 @@ def frame(gate: "Gate") -> "pl.DataFrame":
     """See `Gate.policy`."""
     import polars as pl
 
-    n_levels, learner = gate.levels.shape[1], gate.learner
+    learner, n_levels = gate.learner, gate.levels.shape[1]
     with learner.lock:
         weights = getattr(learner, "weights", None)
         prices = getattr(learner, "estimates", getattr(learner, "means", None))
@@ -46,7 +46,7 @@ def frame(gate: "Gate") -> "pl.DataFrame":
 
 def sentence(gate: "Gate") -> str:
     """The heaviest model and threshold, in words."""
-    if gate.round == 0:
+    if gate.counts.sum() == 0:
         return f"follows {', '.join(gate.models)}; has decided nothing yet"
     best = frame(gate).row(0, named=True)
     price = "" if best["cost"] is None else f"; {best['cost']:.3g} a case"

@@ -11,6 +11,7 @@ from ..typing import Array
 from .answers import Task
 from .experts import ModelThresholds
 from .feedback import as_labels
+from .names import as_names
 from .prices import OTHER, Prices
 
 if TYPE_CHECKING:
@@ -37,8 +38,6 @@ def contents(gate: "Gate") -> tuple[dict[str, Any], dict[str, Array]]:
 
 def restore(gate: "Gate", learner: Learner, kept: Mapping[str, Any], counts: Any) -> None:
     """Fill in a gate by what a file says; a `ValueError` says what is wrong with it."""
-    from .gate import as_names
-
     gate.models = as_names(kept["models"])
     gate.task = Task(kept["task"], kept["classes"], kept["most_error"])
     prices = kept["prices"]

@@ -1,0 +1,19 @@
+"""Names of models that were given without."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+
+def named(models: Sequence[Any]) -> list[tuple[str, Any]]:
+    """Each with the name of its class in lower case, and a number where there are several of one.
+
+    >>> [name for name, _ in named([1.5, "x", 2.5])]
+    ['float-1', 'str', 'float-2']
+    """
+    words = [type(model).__name__.lower() for model in models]
+    several, seen, found = Counter(words), Counter[str](), []
+    for word, model in zip(words, models, strict=True):
+        seen[word] += 1
+        found.append((word if several[word] == 1 else f"{word}-{seen[word]}", model))
+    return found
