@@ -26,9 +26,9 @@ test: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 -m "not long"
 
 test-long: $(VENV)/ready
-	$(BIN)/python -m pytest -n 2 -m long tests
+	ABSTAIN_TESTS=long $(BIN)/python -m pytest -n 2 -m long tests
 	ABSTAIN_TESTS=long $(BIN)/python -m pytest -n 2 -m "not long" tests/test_equal_reference.py tests/test_exp3_abs.py \
-	tests/test_weighted.py tests/test_stacked.py tests/test_ucb_abs.py tests/test_capacity.py
+	tests/test_weighted.py tests/test_ucb_abs.py tests/test_capacity.py tests/gate/test_gate.py
 
 # The kernels once more, every index checked.
 test-bounds: $(VENV)/ready

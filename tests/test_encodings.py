@@ -29,6 +29,8 @@ SMALL = {
     ("datasets",): (["--data", "here, ünd ☃"], 0),
     ("datasets", "get"): (["☃"], 1),
     ("warmup",): (["☃"], 1),
+    ("replay",): (["☃.csv", "--model", "☃=ä:sure", "--label", "ü", "--out", "öut ☃"], 0),
+    ("demo",): (["--out", "☃.toml"], 2),  # no folder
     ("reproduce",): (["☃.toml", "--quick", "--jobs", "1", "--out", "öut ☃"], 0),
 }
 """For every command, options that make it do its work (or say why not) quickly, and the code it ends with."""
@@ -59,6 +61,7 @@ def test_no_command_is_forgotten():
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     (tmp_path / "☃.toml").write_text(STUDY, encoding="utf-8")
+    (tmp_path / "☃.csv").write_text("ü,ä,sure\n" + 60 * "☃,☃,0.9\né,☃,0.6\n", encoding="utf-8")
     (tmp_path / "here, ünd ☃").mkdir()
     monkeypatch.delenv("ABSTAIN_DATA", raising=False)
     monkeypatch.delenv("PYTHONUTF8", raising=False)

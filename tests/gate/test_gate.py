@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import abstain as ab
 from abstain.errors import DecisionError, FileError, InputError, LabelError
 from abstain.gate.playing import Block
+from ..instances import games
 
 SAID = {"gbm": ("spam", 0.93), "logreg": ("ham", 0.61), "rules": None}
 
@@ -522,6 +523,7 @@ def test_times_do_not_go_back():
             gate.decide(SAID, time=wrong)
 
 
+@games(300)
 @given(data=st.data())
 def test_playing_blocks_is_deciding_and_learning(data):
     seed = data.draw(st.integers(0, 10**6))

@@ -47,10 +47,12 @@ class Gate:
     arguments.
 
     >>> gate = Gate(["gbm", "rules"], cost=0.2, seed=0)
-    >>> case = gate.decide({"gbm": ("spam", 0.93), "rules": None})
+    >>> for _ in range(300):
+    ...     case = gate.decide({"gbm": ("spam", 0.93), "rules": None})
+    ...     if case.action == "answer":
+    ...         gate.learn(case, "spam")
     >>> case.action, case.answer, case.model
     ('answer', 'spam', 'gbm')
-    >>> gate.learn(case, "ham")
     """
 
     def __init__(

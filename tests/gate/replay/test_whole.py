@@ -47,7 +47,13 @@ def test_stopped_half_way(tmp_path, monkeypatch, step, stop):
             return None
 
     monkeypatch.setattr(replaying, "progress", Told)
-    result = CliRunner().invoke(app, ["replay", str(tmp_path / "log.csv"), "--out", str(tmp_path / "a" / "b" / "out")])
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
+    try:
+        result = CliRunner().invoke(
+            app, ["replay", str(tmp_path / "log.csv"), "--out", str(tmp_path / "a" / "b" / "out")]
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert result.exit_code == 130, result.output
     assert "nothing was written" in result.output
     assert names(tmp_path) == ["log.csv"]

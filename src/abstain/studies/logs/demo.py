@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...replacing import replacing
 from ...typing import Bools, Floats
 from .models import answers
 from .rows import CLASSES, read
@@ -71,4 +72,5 @@ def _write(
         table[f"{name}_confidence"] = [
             None if gone else round(one, PLACES) for one, gone in zip(sure[:, m].tolist(), missing, strict=True)
         ]
-    pl.DataFrame(table).write_csv(path, datetime_format="%Y-%m-%d %H:%M:%S")
+    with replacing(path) as stream:
+        pl.DataFrame(table).write_csv(stream, datetime_format="%Y-%m-%d %H:%M:%S")
