@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import abstain as ab
 from abstain.errors import DecisionError, FileError, InputError, LabelError
 from abstain.gate.playing import Block
+
 from ..instances import games
 
 SAID = {"gbm": ("spam", 0.93), "logreg": ("ham", 0.61), "rules": None}
