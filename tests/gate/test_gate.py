@@ -189,6 +189,10 @@ def test_the_threshold_follows_the_stake():
         ({"cost": None, "review": 1.0, "mistake": {("a", "a"): 2, "other": 1}}, "expected pairs"),
         ({"cost": None, "review": 1.0, "mistake": {("a", "b"): 2, "other": 1}, "task": "number"}, "one price"),
         ({"labels": "all"}, "labels: expected one of answered, reviewed, both"),
+        ({"labels": (0, 0)}, "labels: expected answered, reviewed, both, or two probabilities"),
+        ({"learner": dict}, "learner: expected one that takes"),
+        ({"learner": ab.ContExp3Abs}, "learner: expected one that takes the gate's experts"),
+        ({"learner": ab.FullSupervision}, "FullSupervision needs the labels of all cases"),
         ({"task": "other"}, "task: expected one of"),
         ({"classes": ["a"]}, "classes: expected two or more"),
         ({"task": "binary", "classes": ["a", "b", "c"]}, "classes: expected two"),
@@ -264,6 +268,24 @@ def test_a_label_is_learnt_once_and_late():
         gate.learn("{}", "ham")
 
 
+def test_a_case_stored_with_its_keys_in_another_order_teaches_the_same():
+    gates = [ab.Gate(["gbm", "a"], cost=0.2, labels="both", seed=0) for _ in range(2)]
+    for _ in range(50):
+        for gate, ordered in zip(gates, (False, True), strict=True):
+            case = gate.decide({"gbm": ("x", 0.9), "a": ("y", 0.9)})
+            gate.learn(json.dumps(json.loads(case.to_json()), sort_keys=ordered), "x")
+    assert gates[0].policy().equals(gates[1].policy())
+    assert gates[0].policy().row(0)[0] == "gbm"
+
+
+def test_a_case_cannot_be_changed():
+    case = three().decide(SAID)
+    with pytest.raises(TypeError):
+        case.answers["gbm"] = "ham"
+    with pytest.raises(AttributeError):
+        case.answer = "ham"
+
+
 def test_peek_changes_nothing_and_cannot_be_learnt():
     gate = three()
     peeked = gate.peek(SAID)
@@ -282,7 +304,7 @@ def test_a_changed_case_is_refused():
     content = json.loads(case.to_json())
     changed = {
         "action": "review", "answer": "eggs", "model": "rules", "threshold": 0.123, "confidence": 0.5, "cost": 0.1,
-        "probability": 0.5, "stake": 3.0, "forced": True, "explored": not case.explored, "answers": {"gbm": "ham"},
+        "probability": 0.5, "stake": 3.0, "forced": True, "explored": not case.explored, "answers": [["gbm", "ham"]],
         "digest": "0" * 64,
     }  # fmt: skip
     assert changed.keys() | {"decision", "format"} == content.keys()

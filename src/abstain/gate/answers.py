@@ -43,6 +43,7 @@ class Task:
                     f"classes: expected {'two' if task == BINARY else 'none'} for {task}, got {len(known)}"
                 )
         self.classes: tuple[Any, ...] | None = known
+        self._known = frozenset(known or ())
         self.two = task != NUMBER and known is not None and len(known) == 2
         """Whether there are two classes: the second is the positive one."""
         self.kind = task
@@ -54,7 +55,7 @@ class Task:
         """What a model said; None where it has no answer (None, NaN, or such a part of it)."""
         if _missing(given):
             return None
-        if is_number(given) or isinstance(given, np.bool_):
+        if is_number(given):
             if not self.two:
                 raise InputError(f"{model}: expected an answer and {self._certainty}, got {shown(given)} alone")
             return self._of_probability(model, float(given))
@@ -65,10 +66,10 @@ class Task:
             return None
         if self.kind == NUMBER:
             number = as_number(answer, model, "a finite number")
-            error = as_number(sure, model, "an expected error of 0 or more", lambda error: error >= 0.0)
+            error = as_number(sure, model, "an expected error of 0 or more", lambda error: 0.0 <= error < math.inf)
             return Said(number, self.sureness(error))
         said = _plain(answer)
-        if said is None or (self.classes is not None and said not in self.classes):
+        if said is None or (self.classes is not None and said not in self._known):
             raise InputError(f"{model}: expected {self._a_class}, got {shown(answer)}")
         return Said(said, as_number(sure, model, "a confidence in [0, 1]", lambda sure: 0.0 <= sure <= 1.0))
 
@@ -96,7 +97,7 @@ class Task:
                 raise LabelError(f"label: expected a finite number, got {shown(given)}")
             return float(given)
         label: Plain | None = _plain(given)
-        if label is None or (self.classes is not None and label not in self.classes):
+        if label is None or (self.classes is not None and label not in self._known):
             raise LabelError(f"label: expected {self._a_class}, got {shown(given)}")
         return label
 

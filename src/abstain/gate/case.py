@@ -4,6 +4,7 @@ import hmac
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 from typing import Any
 
 from ..engine import Decision
@@ -70,7 +71,8 @@ class Case:
     def _content(self) -> dict[str, Any]:
         """All but the digest, as plain values."""
         content = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("digest", "_sign")}
-        return {**content, "format": FORMAT, "answers": dict(self.answers), "decision": self.decision.to_json()}
+        answers = list(map(list, self.answers.items()))  # in their order, which objects of JSON may lose
+        return {**content, "format": FORMAT, "answers": answers, "decision": self.decision.to_json()}
 
     def to_json(self) -> str:
         """The case as JSON."""
@@ -84,9 +86,10 @@ class Case:
             content = json.loads(text)
             if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
                 raise ValueError("it is something else")
-            if not isinstance(content["answers"], dict) or not isinstance(content["digest"], (str, type(None))):
+            if not isinstance(content["answers"], list) or not isinstance(content["digest"], (str, type(None))):
                 raise ValueError("answers or digest are of another type")
-            return cls(**{**content, "decision": Decision.from_json(content["decision"])})
+            answers = MappingProxyType({str(model): answer for model, answer in content["answers"]})
+            return cls(**{**content, "answers": answers, "decision": Decision.from_json(content["decision"])})
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise FileError(f"case: expected JSON written by to_json, got something else ({error})") from None
 

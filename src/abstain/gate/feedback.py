@@ -19,7 +19,11 @@ def as_labels(labels: Any) -> tuple[Any, Any]:
         if labels not in NAMES:
             raise InputError(f"labels: expected one of {', '.join(NAMES)}, or two probabilities, got {shown(labels)}")
         return labels, NAMES[labels]
-    feedback = as_feedback(labels)
+    try:
+        feedback = as_feedback(labels)
+    except InputError:
+        expected = f"{', '.join(NAMES)}, or two probabilities (after answering, after a review), not both 0"
+        raise InputError(f"labels: expected {expected}, got {shown(labels)}") from None
     return next((name for name, known in NAMES.items() if known == feedback), feedback), feedback
 
 

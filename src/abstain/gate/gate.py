@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -106,11 +107,12 @@ class Gate:
                 name = getattr(self._kind, "__name__", "this learner")
                 raise InputError(f"capacity: {name} knows of none; DoublyRobust and Exp3Abs do")
             options["capacity"] = self.capacity
-        loss = ModelLosses(self.prices.plain, self.prices.of_signs)
-        self._hold(
-            self._kind(ModelThresholds(levels), cost=self.prices.cost, loss=loss, seed=self.seed, **options),
-            np.zeros((len(levels), levels.shape[1] + 1), np.int64),
-        )
+        options["loss"] = ModelLosses(self.prices.plain, self.prices.of_signs)
+        try:
+            learner = self._kind(ModelThresholds(levels), cost=self.prices.cost, seed=self.seed, **options)
+        except TypeError as error:
+            raise InputError(f"learner: expected one that takes the gate's experts and options ({error})") from None
+        self._hold(learner, np.zeros((len(levels), levels.shape[1] + 1), np.int64))
 
     def _hold(self, learner: Learner, counts: Ints) -> None:
         """Go on with this learner."""
@@ -118,6 +120,8 @@ class Gate:
             raise InputError(
                 f"learner: expected a class of learner that takes the gate's experts, got {shown(learner)}"
             )
+        if learner.supervised:
+            raise InputError(f"learner: {type(learner).__name__} needs the labels of all cases, which no gate has")
         self._learner, self.counts = learner, counts
         self.levels = learner.experts.levels
         self._rows = [row.tolist() for row in self.levels]
@@ -189,9 +193,9 @@ class Gate:
                 stake=None if stake is None else float(stake),
                 forced=decision.over_capacity,
                 explored=decision.forced,
-                answers={
-                    name: None if one is None else one.answer for name, one in zip(self.models, said, strict=True)
-                },
+                answers=MappingProxyType(
+                    {name: None if one is None else one.answer for name, one in zip(self.models, said, strict=True)}
+                ),
                 decision=decision,
             )
             if keep:

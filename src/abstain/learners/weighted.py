@@ -223,8 +223,11 @@ class WeightedLearner(KernelLearner):
     @property
     def estimates(self) -> Floats:
         """The mean loss a round of every expert, costs included, as it is estimated now (K,): in the memories, by how
-        much each counts. NaN before the first round was learnt.
+        much each counts. NaN before the first round was learnt; and with a capacity, as sums then hold a price that
+        moves.
         """
+        if self.capacity is not None:
+            return np.full(self.experts.n_experts, np.nan)
         with self.lock:
             s = self._weights
             lost, paid = sums_of(s)

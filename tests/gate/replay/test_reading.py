@@ -1,5 +1,6 @@
 """Formats, types, columns that are found, and what is played without fuss."""
 
+import os
 import re
 import shlex
 
@@ -9,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from abstain.cli import app
-from abstain.errors import InputError
+from abstain.errors import FileError, InputError
 from abstain.gate.replay.columns import model_columns
 from abstain.gate.replay.guessing import complete
 from abstain.gate.replay.options import Options
@@ -221,3 +222,49 @@ def test_without_fuss(tmp_path):
     found = replay(tmp_path / "log.parquet", options(models=options().models[:1]), tmp_path / "out")
     assert next(one for one in found.policies if one.kind == "gate").reviewed == 1.0
     assert found.operating == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("classes", "kind"), [((1, 2, 2**63 + 5), pl.UInt64), (("0.10", "0.20", "0.30"), pl.Decimal(10, 2))]
+)
+def test_large_and_decimal_classes_are_told_apart(tmp_path, classes, kind):
+    frame = small_log(300, classes=("a", "b", "c"))
+    names = ["label", "gbm", "rules"]
+    frame.write_parquet(tmp_path / "text.parquet")
+    told = pl.Series(list(classes)).cast(kind)
+    known = pl.col(names).replace_strict(["a", "b", "c"], told, return_dtype=kind)
+    frame.with_columns(known).write_parquet(tmp_path / "log.parquet")
+    found = [replay(tmp_path / name, options(), tmp_path / "out") for name in ("text.parquet", "log.parquet")]
+    assert as_json(found[0]) == as_json(found[1])
+
+
+def test_nan_in_a_column_of_times_is_no_time(tmp_path):
+    frame = small_log(300).with_columns(t=pl.int_range(pl.len()) * 1.0, seen=pl.int_range(pl.len()) + 50.0)
+    frame = frame.with_columns(seen=pl.when(pl.col("t") % 3 == 0).then(float("nan")).otherwise("seen"))
+    frame.write_csv(tmp_path / "log.csv")
+    replay(tmp_path / "log.csv", options(time="t", label_time="seen"), tmp_path / "out")
+    frame.with_columns(t=pl.when(pl.col("t") > 5).then("t").otherwise(float("nan"))).write_csv(tmp_path / "log.csv")
+    with pytest.raises(InputError, match="row 1, column t: expected a time"):
+        replay(tmp_path / "log.csv", options(time="t"), tmp_path / "out")
+
+
+def test_labels_later_than_the_log_is_long(tmp_path):
+    small_log(300).write_csv(tmp_path / "log.csv")
+    found = [replay(tmp_path / "log.csv", options(delay=delay), tmp_path / "out") for delay in (300, 2**62)]
+    same(*found)
+
+
+def test_a_log_that_is_no_file_or_would_be_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(FileError, match="expected a file"):
+            replay(path, options(), tmp_path / "out")
+    small_log(300).write_parquet(tmp_path / "cases.parquet")
+    before = (tmp_path / "cases.parquet").read_bytes()
+    with pytest.raises(InputError, match="would replace the log"):
+        replay(tmp_path / "cases.parquet", options(), tmp_path)
+    assert (tmp_path / "cases.parquet").read_bytes() == before
+    (tmp_path / "out" / "replay.json").mkdir(parents=True)
+    with pytest.raises(FileError, match="got a folder"):
+        replay(tmp_path / "cases.parquet", options(), tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["replay.json"]

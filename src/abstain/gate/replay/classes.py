@@ -123,7 +123,11 @@ def _typed(counts: "dict[str, pl.DataFrame]") -> "pl.DataType":
     for column in others:
         if not (types[column].is_numeric() or types[column] == pl.Boolean):
             raise InputError(f"column {column}: expected text, whole numbers or truth values, got {types[column]}")
-    return pl.Float64() if any(types[column].is_float() for column in others) else pl.Int64()
+    if any(types[column].is_float() or types[column].is_decimal() for column in others):
+        return pl.Float64()
+    values = [counts[column]["value"].cast(pl.Float64) for column in others]
+    small = all((column.abs() < 2.0**63).all() for column in values)
+    return pl.Int64() if small else pl.String()  # larger ones are compared digit by digit
 
 
 def _written(counts: "dict[str, pl.DataFrame]") -> "pl.DataType":

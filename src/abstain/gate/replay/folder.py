@@ -60,7 +60,11 @@ def _put(results: Path, out: Path) -> None:
         if not out.exists():
             results.rename(out)
             return
-        for path in sorted(results.iterdir()):
+        found = sorted(results.iterdir())
+        for path in found:
+            if (out / path.name).is_dir():
+                raise FileError(f"{out / path.name}: expected a file to be replaced, got a folder")
+        for path in found:
             path.replace(out / path.name)
     except OSError as error:
         raise FileError(f"{out}: cannot be written ({error.strerror or error})") from None

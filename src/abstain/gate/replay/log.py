@@ -21,6 +21,8 @@ class Log:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        if path.exists() and not path.is_file():
+            raise FileError(f"{path}: expected a file, got a folder, a pipe or the like")
         try:
             with path.open("rb") as stream:
                 start = stream.read(2**16)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
+from ...errors import InputError
 from . import making, report, summary
 from .cases import Cases
 from .classes import Classes
@@ -37,6 +38,8 @@ def replay(
 
     ``tell`` is called with the options once columns that were not named are found.
     """
+    if Path(path).resolve() in {(Path(out) / name).resolve() for name in FILES}:
+        raise InputError(f"--out: expected another folder, got {out}, where the results would replace the log")
     log = Log(Path(path))
     for option, column in options.columns():
         check_there(column, option, log.columns)
@@ -74,7 +77,7 @@ def _play(
     n_classes = 1 if classes is None else len(classes.told_apart)
     mistake = rows.cost if task == "number" else 0.0
     game = Game(rows, gate, warm=warm, mistake=mistake, n_classes=n_classes, cases=cases)
-    played = game.play(options.delay, progress)
+    played = game.play(min(options.delay, rows.n), progress)
     progress("writing", 0, 1)
     scored = rows.n - played.first
     table = summary.policies(played, models, options.seed)

@@ -24,12 +24,12 @@ def refuse(column: "pl.Series", wrong: Bools, first_row: int, expected: str) -> 
 
 
 def blank(column: "pl.Series") -> Bools:
-    """Where nothing is: null, NaN, or an empty text."""
+    """Where nothing is: null, NaN (also as text), or an empty text."""
     import polars as pl
 
     missing = column.is_null()
     if column.dtype == pl.String:
-        missing = missing | (column == "").fill_null(True)
+        missing = missing | column.str.to_lowercase().is_in(["", "nan"]).fill_null(True)
     elif column.dtype.is_float():
         missing = missing | column.is_nan().fill_null(True)
     return missing.to_numpy()
