@@ -46,7 +46,7 @@ class Gate:
     `abstain.Capacity`. ``learner`` is a class of learner, or a function with the same
     arguments.
 
-    >>> gate = Gate(["gbm", "rules"], cost=0.2, seed=0)
+    >>> gate = Gate(["gbm", "rules"], cost=0.2, seed=2)
     >>> case = gate.decide({"gbm": ("spam", 0.93), "rules": None})
     >>> case.action, case.answer, case.model
     ('answer', 'spam', 'gbm')

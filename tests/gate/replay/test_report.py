@@ -264,7 +264,7 @@ def test_the_work_of_reviewers():
     tuned = Policy("tuned", "tuned", 0.2, 0.41, 0.1, None, None, None)
     found = replace(a_replay(), policies=[gate, tuned], scored_rows=18_000, days=90.0)
     sentence = "With the gate your reviewers see 50 of 100 cases instead of 41"
-    assert work.reviews(found) == f"{sentence}; that is 100 a day instead of 82.0."
+    assert work.reviews(found) == f"{sentence}; that is 100 a day instead of 82."
     assert sentence in read(report.page(found))[1]
     for days in (None, 0.5):
         assert work.reviews(replace(found, days=days)) == f"{sentence}."

@@ -83,9 +83,9 @@ def _results(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
     if replay.curves:
         text = (
             "What a model's mistakes would cost per answered case if it answered only those cases it is surest of, "
-            "from few (left) to all (right). A curve that rises to the right is a model whose confidence says "
-            "something; one that does not is sure at the wrong places. Further down and further to the right is "
-            "better. The diamond is where the gate was; it changes models and thresholds, so it lies on no curve."
+            "from few (left) to all (right). A curve that rises to the right is a model that is right more often where "
+            "it is surer. Further down and further to the right is better. The diamond is where the gate was; it "
+            "changes models and thresholds, so it need not lie on a curve."
         )
         if len(replay.curves) > figures.MOST_LINES:
             text += f" Shown are the {figures.MOST_LINES} models the gate followed most."

@@ -1,7 +1,8 @@
 """Prices and reviewers' work in sentences."""
 
+from ..naming import per_cent
 from ..result import Replay
-from .wording import number, of_kind, percent, plain_price
+from .wording import of_kind, plain_price
 
 
 def prices(replay: Replay) -> str:
@@ -20,12 +21,13 @@ def reviews(replay: Replay) -> str | None:
     gate, tuned = of_kind(replay, "gate"), of_kind(replay, "tuned")
     if gate is None or tuned is None:
         return None
-    shares = tuple(percent(policy.reviewed).removesuffix(" %") for policy in (gate, tuned))
+    shares = tuple(per_cent(policy.reviewed).removesuffix(" %") for policy in (gate, tuned))
     if shares[0] == shares[1]:
         sentence = f"With the gate your reviewers see {shares[0]} of 100 cases, as many as with one threshold"
     else:
         sentence = f"With the gate your reviewers see {shares[0]} of 100 cases instead of {shares[1]}"
     if replay.days is None or replay.days < 1.0:
         return f"{sentence}."
-    daily = [number(policy.reviewed * replay.scored_rows / replay.days) for policy in (gate, tuned)]
+    each = (policy.reviewed * replay.scored_rows / replay.days for policy in (gate, tuned))
+    daily = [f"{n:,.0f}" if n >= 10.0 else f"{n:.1f}" for n in each]
     return f"{sentence}; that is {daily[0]} a day{'' if shares[0] == shares[1] else f' instead of {daily[1]}'}."
