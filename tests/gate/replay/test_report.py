@@ -282,6 +282,9 @@ def test_the_axis_of_thresholds_shows_where_they_are():
     assert span(0.0, 1.0) == [0.0, 1.02]
     assert span(1.0) == [0.95, 1.0]
     assert span() == [0.0, 1.02]
+    lines = [figures.Line("gate", "", [0.1, 0.9, 0.8])]
+    for x, scored in (([0, 9, 10], 9), (["2026-01-01", "2026-01-02", "2026-01-03"], "2026-01-02")):
+        assert figures.span(figures.OverTime(x, lines, scored)) == pytest.approx([0.79, 0.91])
 
 
 def test_few_points_are_no_curve():

@@ -54,7 +54,7 @@ def _gate(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
         yield Section("models", "Model followed over time", text, "share of cases", areas(shows, looks))
     text = (
         "The confidence above which the followed model's answer was used; the middle one of those used at the time. "
-        "At 1 everything goes to review, at 0 everything is answered; the axis shows only the part that was used."
+        "At 1 everything goes to review, at 0 everything is answered; the axis shows the part used in counted cases."
     )
     if replay.most_error is not None and not replay.stakes:
         text += (
