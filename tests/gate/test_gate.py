@@ -153,6 +153,28 @@ def test_prices_of_mistakes():
     assert losses_told(three(cost=None, review=0.5, mistake=kinds), SAID, "eggs") == [pytest.approx(1 / 9)] * 2 + [0.0]
 
 
+def test_prices_of_both_kinds_of_mistakes():
+    """With two classes there are no others."""
+    both = {("a", "b"): 80, ("b", "a"): 10}
+    gate = ab.Gate(["m"], review=5.0, mistake=both, classes=["a", "b"], thresholds=2, seed=0)
+    assert gate.unit == 80.0
+    assert losses_told(gate, {"m": ("b", 0.9)}, "a") == [0.125]
+    for classes, mistake in ((None, both), (["a", "b", "c"], both), (["a", "b"], {("a", "b"): 80})):
+        with pytest.raises(InputError, match='a price for "other"'):
+            ab.Gate(["m"], review=5.0, mistake=mistake, classes=classes)
+
+
+def test_the_sentence_does_not_round_a_threshold_to_one(monkeypatch):
+    for level, options, words in (
+        (0.9982, {}, "from confidence 0.9982 on"),
+        (0.36, {"task": "number", "most_error": 10.0}, "from an expected error of 6.4 down"),
+    ):
+        gate = ab.Gate(["m"], cost=0.2, thresholds=[level], seed=0, **options)
+        gate.decide({"m": (1, 0.9)})
+        monkeypatch.setattr(type(gate.learner), "weights", np.array([0.0, 1.0, 0.0]))
+        assert words in str(gate)
+
+
 def test_stakes():
     gate = three(cost=None, review=20.0, most_stake=1000.0)
     assert gate.learner.cost.value == 0.02

@@ -19,9 +19,10 @@ def replay(
     ] = None,
     probability: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=COLUMN", help="A model that says the probability of the second of two classes. Repeat."
-        ),
+        typer.Option(metavar="NAME=COLUMN", help="A model that says the probability of one of two classes. Repeat."),
+    ] = None,
+    positive: Annotated[
+        str | None, typer.Option(metavar="CLASS", help="The class that probabilities are of; 1, or the later in order.")
     ] = None,
     value: Annotated[
         list[str] | None,
@@ -69,7 +70,7 @@ def replay(
     from ..gate.replay.columns import CLASS, PROBABILITY, VALUE, model_columns
     from ..gate.replay.options import Options
     from ..gate.replay.run import replay as play
-    from . import replaying
+    from . import replaying, results
 
     console = Console()
     try:
@@ -77,13 +78,15 @@ def replay(
             given = ((CLASS, model), (PROBABILITY, probability), (VALUE, value))
             options = Options(
                 models=tuple(model_columns(kind, text) for kind, texts in given for text in texts or ()),
-                label=label, task=task, cost=cost, review_price=review_price, mistake_price=mistake_price,
-                mistake_column=mistake_column, most_error=most_error, capacity=capacity, labels=labels, delay=delay,
-                time=time, label_time=label_time, learner=learner, warm_start=warm_start, seed=seed, unit=unit,
+                label=label, positive=positive, task=task, cost=cost, review_price=review_price,
+                mistake_price=mistake_price, mistake_column=mistake_column, most_error=most_error, capacity=capacity,
+                labels=labels, delay=delay, time=time, label_time=label_time, learner=learner, warm_start=warm_start,
+                seed=seed, unit=unit,
             )  # fmt: skip
 
-            def tell(found: Options) -> None:
-                replaying.say_what_was_found(console, options, found, str(log), str(out))
+            def tell(found: Options, dropped: list[str], unused: list[str]) -> None:
+                replaying.say_what_was_found(console, options, found, dropped, unused)
+                replaying.say_the_command(console, options, found, str(log), str(out))
 
             with replaying.progress(console) as report:
                 found = play(log, options, out, progress=report, tell=tell)
@@ -93,4 +96,4 @@ def replay(
     except KeyboardInterrupt:
         console.print("Interrupted; nothing was written.", markup=False, highlight=False)
         raise typer.Exit(130) from None
-    replaying.show(console, found, out)
+    results.show(console, found, out)

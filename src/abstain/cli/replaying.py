@@ -1,24 +1,26 @@
-"""What `abstain replay` shows: what it took, how far it is, the table and the verdict."""
+"""What `abstain replay` shows while it runs: what it took, and how far it is."""
 
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from ..gate.replay.naming import money, per_cent
+from ..gate.replay.playing import COMPILING
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ..gate.replay.options import Options
-    from ..gate.replay.result import Policy, Replay
 
 _EVERY = 10.0
 """Seconds between two lines where there is no terminal to draw a bar in."""
+_MANY = 20
+"""Names of columns in a line."""
+_SOON = 3.0
+"""Seconds after which compiling is said there."""
 
 
 @contextmanager
@@ -38,18 +40,35 @@ def stopped_by_signals() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def say_what_was_found(console: "Console", given: "Options", found: "Options", log: str, out: str) -> None:
-    """Columns that were not named, and the whole command."""
+def say(console: "Console", *lines: str) -> None:
+    """Lines as they are, however long."""
+    for text in lines:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def say_what_was_found(
+    console: "Console", given: "Options", found: "Options", dropped: list[str], unused: list[str]
+) -> None:
+    """Columns that were not named, those nearly taken, those not used, and what is taken for granted."""
     if given.label == found.label and given.models == found.models:
         return
-    lines = []
+    lines = ["Found in the log:"]
     if given.label is None:
-        lines.append(f"label: {found.label}")
+        lines.append(f"  label: {found.label}")
     if not given.models:
-        lines += [f"model {model.name}: {', '.join(model.columns)} ({model.kind})" for model in found.models]
-    for text in ("Found in the log:", *(f"  {line}" for line in lines), "The whole command:"):
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
-    console.print(f"  {found.command(log, out)}", markup=False, highlight=False, soft_wrap=True)
+        lines += [f"  model {model.name}: {', '.join(model.columns)} ({model.kind})" for model in found.models]
+        lines += [f"  {line}" for line in dropped]
+    if unused:
+        lines.append(f"Not used: {', '.join(unused[:_MANY])}{', ...' * (len(unused) > _MANY)}")
+    if found.delay == 0 and found.label_time is None:
+        lines.append("Labels are taken to come at once; --delay, or --time and --label-time, say otherwise.")
+    say(console, *lines)
+
+
+def say_the_command(console: "Console", given: "Options", found: "Options", log: str, out: str) -> None:
+    """The whole command, if something was found."""
+    if given.label != found.label or given.models != found.models:
+        say(console, "The whole command:", f"  {found.command(log, out)}")
 
 
 @contextmanager
@@ -58,13 +77,26 @@ def progress(console: "Console") -> Iterator[Callable[[str, int, int], None]]:
     if not console.is_terminal:
         last = time.monotonic()
 
+        waiting: threading.Timer | None = None
+
         def line(step: str, done: int, total: int) -> None:
-            nonlocal last
-            if time.monotonic() - last >= _EVERY:
+            nonlocal last, waiting
+            if waiting is not None:
+                waiting.cancel()
+                waiting = None
+            if step == COMPILING:  # says nothing while it works; found on the disk, it is short
+                waiting = threading.Timer(_SOON, say, (console, f"{step} ..."))
+                waiting.daemon = True
+                waiting.start()
+            elif time.monotonic() - last >= _EVERY:
                 last = time.monotonic()
                 console.print(f"{step}: {done:,} of {total:,}", markup=False, highlight=False)
 
-        yield line
+        try:
+            yield line
+        finally:
+            if waiting is not None:
+                waiting.cancel()
         return
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -81,40 +113,3 @@ def progress(console: "Console") -> Iterator[Callable[[str, int, int], None]]:
             bar.update(tasks[step], completed=done)
 
         yield update
-
-
-_WIDE = 100
-"""Characters; in a narrower terminal the table has no column for differences in money."""
-
-
-def show(console: "Console", found: "Replay", out: Path) -> None:
-    """The table, the verdict, and where the rest is."""
-    from rich.table import Table
-
-    wide = console.width >= _WIDE
-    table = Table(title=f"{found.log}: {found.scored_rows:,} of {found.rows:,} rows scored")
-    table.add_column("policy", min_width=12)
-    for column in ("price a case", "mistakes", "reviews", *(("against tuned",) if wide else ())):
-        table.add_column(column, justify="right")
-    table.add_column("in % (95 % interval)" if wide else "against tuned, %", justify="right", no_wrap=True)
-    tuned = next(policy for policy in found.policies if policy.kind == "tuned")
-    for policy in found.policies:
-        cells = [money(policy.loss, found.price, found.unit), per_cent(policy.mistakes), per_cent(policy.reviewed)]
-        if policy.difference is not None:
-            cells += [_signed(money(policy.difference, found.price, found.unit))] * wide + [_share(policy, tuned)]
-        table.add_row(policy.name, *cells, style="bold" if policy.kind == "gate" else None)
-    console.print(table, markup=False)
-    for text in (found.verdict, *(f"Note: {note}" for note in found.notes)):
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
-    console.print(f"Report: {out / 'report.html'}", markup=False, highlight=False, soft_wrap=True)
-
-
-def _share(policy: "Policy", tuned: "Policy") -> str:
-    if tuned.loss <= 0.0 or policy.difference is None or policy.low is None or policy.high is None:
-        return ""
-    middle, low, high = (f"{100.0 * one / tuned.loss:+.1f}" for one in (policy.difference, policy.low, policy.high))
-    return f"{middle} ({low} to {high})"
-
-
-def _signed(amount: str) -> str:
-    return amount if amount.startswith("-") else f"+{amount}"

@@ -267,7 +267,7 @@ class Gate:
     # Many cases.
 
     def decide_many(self, frame: Any) -> "pl.DataFrame":
-        """Decide on the rows of a frame, one after the other: see "Gates" in the documentation for its columns.
+        """Decide on the rows of a frame, one after the other; see "A frame of cases" on the page "The gate".
 
         The column ``case`` has what `learn` needs.
         """

@@ -1,5 +1,6 @@
 """The thresholds of a gate's models."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,18 @@ def as_levels(thresholds: Any, n_models: int, task: Task) -> Floats | None:
             raise InputError(f"thresholds: expected numbers in [0, 1], got {shown(thresholds)}")
         row = np.unique([ALWAYS_ANSWER, *given, ALWAYS_REVIEW])
     return np.tile(row, (n_models, 1))
+
+
+def as_text(threshold: float, digits: int = 2) -> str:
+    """A threshold for people; one near 1 has as many digits as tell it from 1.
+
+    >>> as_text(0.8512), as_text(0.0423), as_text(0.9982), as_text(0.8512, 3)
+    ('0.85', '0.042', '0.9982', '0.851')
+    """
+    if threshold < 0.5:
+        return f"{threshold:.{digits}g}"
+    near = 1.0 - threshold
+    return f"{threshold:.{max(digits, 1 - math.floor(math.log10(near))) if 0.0 < near < 0.05 else digits}f}"
 
 
 def quantiles(confidence: Floats) -> Floats:

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..typing import Floats
+from .answers import NUMBER
 from .experts import ALWAYS_ANSWER, ALWAYS_REVIEW
+from .levels import as_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,5 +54,12 @@ def sentence(gate: "Gate") -> str:
     price = "" if best["cost"] is None else f"; {best['cost']:.3g} a case"
     if best["threshold"] is None:
         return f"sends every case to review{price}"
-    when = "always" if best["threshold"] == ALWAYS_ANSWER else f"from confidence {best['threshold']:.2f} on"
-    return f"answers with {best['model']} {when}, {best['share']:.0%} of cases{price}".replace("%", " %")
+    return f"answers with {best['model']} {_when(gate, best['threshold'])}, {100 * best['share']:.0f} % of cases{price}"
+
+
+def _when(gate: "Gate", threshold: float) -> str:
+    if threshold == ALWAYS_ANSWER:
+        return "always"
+    if gate.task.kind == NUMBER and gate.prices.most_stake is None:  # in the user's own unit
+        return f"from an expected error of {(1.0 - threshold) * gate.task.most_error:.3g} down"
+    return f"from confidence {as_text(threshold)} on"

@@ -45,8 +45,6 @@ class Prices:
     def _read_kinds(self, mistake: Mapping[Any, Any]) -> float:
         if self.task.kind == NUMBER:
             raise InputError("mistake: expected one price for numbers, got prices by kind")
-        if OTHER not in mistake:
-            raise InputError(f'mistake: expected a price for "{OTHER}" kinds of mistakes, too, got {shown(mistake)}')
         for kind, price in mistake.items():
             if kind == OTHER:
                 continue
@@ -54,7 +52,11 @@ class Prices:
                 raise InputError(f"mistake: expected pairs (what was said, what was true), got {shown(kind)}")
             said, true = self.task.label(kind[0]), self.task.label(kind[1])
             self.by_kind[said, true] = _price(price, f"mistake[{kind!r}]")
-        return _price(mistake[OTHER], f'mistake["{OTHER}"]')
+        if OTHER in mistake:
+            return _price(mistake[OTHER], f'mistake["{OTHER}"]')
+        if self.task.two and len(self.by_kind) == 2:  # there are no others
+            return max(self.by_kind.values())
+        raise InputError(f'mistake: expected a price for "{OTHER}" kinds of mistakes, too, got {shown(mistake)}')
 
     def check_review(self, review: Any) -> float:
         """The price of a review; one above that of the dearest mistake is surely an error."""

@@ -88,6 +88,7 @@ def a_replay(
             "The labels that came were 2,000 rows late.",
             "In 1.2 % of the cases the gate answered only to learn.",
         ],
+        days=180.0 if times else None,
     )  # fmt: skip
 
 
@@ -116,6 +117,16 @@ def replays():
             capacity=NASTY,
             share=0.3,
         ),
-        "number": replace(a_replay(times=False), task="number", mistakes=[], notes=[], unknown=[]),
+        "number": replace(
+            a_replay(times=False), task="number", mistakes=[], notes=[], unknown=[], most_error=20.0, left_out=12
+        ),
+        "doubtful": replace(
+            a_replay(rows=4_000, share=0.1),
+            warnings=["gbm is never right."],
+            beside=["Re-tuned is cheaper."],
+            notes=["Re-tuned is cheaper.", "Another."],
+            stakes=True,
+            curves=[Curve("gbm", [0.4, 0.9], [0.1, 0.05]), Curve("rules", [k / 9 for k in range(1, 10)], [0.1] * 9)],
+        ),
         "tiny": a_replay(rows=40, pieces=7, times=False),
     }

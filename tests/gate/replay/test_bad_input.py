@@ -51,7 +51,12 @@ TIMES = ("--time", "t", "--label-time", "seen")
         ("gbm_confidence", "1.5", (), ("row 150", "column gbm_confidence", "confidence in [0, 1]", "'1.5'")),
         ("rules_confidence", "-0.25", (), ("row 150", "column rules_confidence", "[0, 1]", "'-0.25'")),
         ("rules_confidence", "inf", (), ("row 150", "column rules_confidence", "[0, 1]", "'inf'")),
-        ("t", "1480", TIMES, ("row 150", "column t", "each time once", "'1480'")),
+        (
+            "t",
+            "1480",
+            TIMES,
+            ("row 150", "column t", "each time once", "fractions of a second, or use --delay", "'1480'"),
+        ),
         ("t", "3", TIMES, ("row 150", "column t", "in order", "'3'")),
         ("t", "", TIMES, ("row 150", "column t", "a time", "''")),
         ("t", None, TIMES, ("row 150", "column t", "a time", "nothing")),
@@ -94,6 +99,13 @@ def test_probabilities_and_numbers(tmp_path):
     assert "column y: expected two classes for a binary task, got 3" in text
 
 
+def test_a_class_that_probabilities_cannot_be_of(tmp_path):
+    path = tmp_path / "log.csv"
+    pl.DataFrame({"y": ["a", "b"] * 100, "p": [0.5] * 200}).write_csv(path)
+    text = refused(path, named=("--label", "y", "--probability", "m=p", "--positive", "c"))
+    assert "--positive: expected a or b, got 'c'" in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -105,6 +117,7 @@ def test_probabilities_and_numbers(tmp_path):
         (("--model", "gbm:conf"), ("--model", "expected NAME=ANSWER:CONFIDENCE")),
         (("--probability", "x="), ("--probability", "expected NAME=COLUMN")),
         (("--value", "x=gbm:gbm_confidence"), ("--value", "got classes, too")),
+        (("--positive", "a"), ("--positive", "expected --probability with it")),
         (("--capacity", "1.5"), ("--capacity", "a number in [0, 1], got 1.5")),
         (("--capacity", "-0.1"), ("--capacity", "a number in [0, 1], got -0.1")),
         (("--cost", "1.1"), ("--cost", "a number in [0, 1], got 1.1")),

@@ -95,7 +95,8 @@ def test_probabilities(tmp_path):
     pl.DataFrame({"truth": y, "gbm_proba": p[:, 0], "lr_score": p[:, 1]}).write_csv(tmp_path / "log.csv")
     found = replay(tmp_path / "log.csv", Options(), tmp_path / "out")
     assert (found.task, found.models) == ("binary", ["gbm", "lr"])
-    assert "Probabilities are of 'spam'; the other class is 'ham'." in found.notes
+    told = "Probabilities are taken to be of 'spam' (the later in order; --positive says otherwise)"
+    assert told in " ".join(found.notes)
     said = np.where(p[40:] >= 0.5, "spam", "ham")
     for k, name in enumerate(("always gbm", "always lr")):
         policy = next(one for one in found.policies if one.name == name)
@@ -166,8 +167,10 @@ def test_columns_that_cannot_be_found():
     with pytest.raises(InputError, match="--label: found no column .*there are a, b"):
         complete(Options(), pl.DataFrame({"a": [1], "b": [2]}))
     scores = pl.DataFrame({"y": ["a", "b"], "gbm": ["a", "b"], "gbm_score": [-3.0, 4.0]})
-    with pytest.raises(InputError, match="--model: found no pair of columns such as"):
+    with pytest.raises(InputError, match="--model: found no pair of columns such as") as told:
         complete(Options(), scores)
+    assert "--model NAME=ANSWER:CONFIDENCE, --probability NAME=COLUMN or --value NAME=NUMBER:ERROR" in str(told.value)
+    assert "gbm_score is not taken for a confidence: it has -3.0, which is not in [0, 1]" in str(told.value)
     assert (
         complete(Options(label="gbm_score", models=(model_columns("class", "a=y:gbm"),)), scores).label == "gbm_score"
     )

@@ -11,7 +11,7 @@ import pytest
 
 from abstain.errors import FileError
 from abstain.gate.replay import report
-from abstain.gate.replay.report import drawing, figures, wording
+from abstain.gate.replay.report import drawing, figures, wording, work
 from abstain.gate.replay.report.sections import sections
 from abstain.gate.replay.report.table import meanings, rows
 from abstain.gate.replay.report.wording import MINUS
@@ -26,7 +26,7 @@ ADDRESSES = ("src", "href", "srcset", "action", "data", "poster", "style")
 class Reader(HTMLParser):
     """Words outside of scripts, and attributes; checks that tags close in order."""
 
-    VOID = ("meta", "br", "img", "path", "rect")
+    VOID = ("meta", "br", "img", "path", "rect", "circle")
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
@@ -181,14 +181,14 @@ def test_money_saved():
     found = wording.money(against_tuned(0.15, -0.06, -0.04))
     assert (found.gate, found.tuned) == ("1.50 EUR", "2.00 EUR")
     assert (found.title, found.amount, found.interval) == ("Saved per 1,000 cases", "500 EUR", "400 to 600")
-    assert "saves 500 EUR for every 1,000 cases, 25 % of what the tuned threshold costs" in found.sentence
+    assert "saves 500 EUR for every 1,000 cases, 25 % of what one threshold costs" in found.sentence
     assert "side of a saving" in found.sentence
 
 
 def test_money_lost():
     found = wording.money(against_tuned(0.25, 0.02, 0.08, price=1.0, unit=""))
     assert (found.title, found.amount, found.interval) == ("Lost per 1,000 cases", "50.0", "20.0 to 80.0")
-    assert "The gate loses: it costs 50.0 more than the tuned threshold" in found.sentence
+    assert "The gate loses: it costs 50.0 more than one threshold" in found.sentence
     assert "side of a loss" in found.sentence
 
 
@@ -210,10 +210,88 @@ def test_money_without_a_difference_or_an_interval():
 def test_the_table_is_in_the_unit():
     found = rows(against_tuned(0.15, -0.06, -0.04))
     gate, tuned = found
-    assert gate[:6] == ("gate", "gate", "1.50", "10 %", "10 %", f"{MINUS}0.50")
-    assert gate.interval.replace("\N{NO-BREAK SPACE}", " ") == f"{MINUS}0.60 to {MINUS}0.40"
-    assert (tuned.difference, tuned.interval) == ("", "")
+    assert gate[:5] == ("gate", "gate", "1.50", "10 %", "10 %")
+    assert (gate.difference, gate.interval) == (f"{MINUS}25.0 %", f"{MINUS}30.0 to {MINUS}20.0")
+    assert gate.money == f"{MINUS}0.50"
+    assert (tuned.difference, tuned.interval, tuned.money) == ("", "", "")
     assert [name for name, _ in meanings(a_replay())][:3] == ["always ...", "gate", "tuned"]
+
+
+def test_policies_beyond_the_capacity_are_marked():
+    found = replace(against_tuned(0.15, -0.06, -0.04), share=0.05)
+    assert [row.beyond for row in rows(found)] == [False, True]  # the gate keeps to it, but for bursts
+    assert "could not have been kept" in report.page(found)
+    assert not any(row.beyond for row in rows(replace(found, share=0.1)))
+    assert "could not have been kept" not in report.page(replace(found, share=0.1))
+
+
+def test_warnings_and_what_is_beside_the_verdict_come_first():
+    _, seen = read(report.page(REPLAYS["doubtful"]))
+    words = (
+        "Warning: gbm is never right.",
+        "The gate would have cost",
+        "Re-tuned is cheaper.",
+        "Saved per",
+        "Another.",
+    )
+    places = [seen.index(word) for word in words]
+    assert places == sorted(places)
+    assert seen.count("Re-tuned is cheaper.") == 1
+
+
+def test_rows_that_were_left_out_are_said_at_the_top():
+    _, seen = read(report.page(REPLAYS["number"]))
+    assert "18,000 of 20,000 are counted here; 12 further rows have no label and were left out." in seen
+    assert "left out" not in report.page(REPLAYS["one"]).split("<script", 1)[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "A review costs 1 EUR, a mistake 5 EUR"),
+        ({"stakes": True}, "a mistake what is at stake in the case, at most 5 EUR"),
+        ({"most_error": 20.0}, "a whole mistake, an error of 20 or more, 5 EUR"),
+        ({"unit": "", "price": 1.0}, "A review costs 0.2 of a mistake"),
+        ({"unit": "", "price": 1.0, "most_error": 20.0}, "0.2 of a whole mistake, an error of 20 or more"),
+    ],
+)
+def test_prices_in_words(given, words):
+    assert work.prices(replace(a_replay(), **given)).endswith(words)
+
+
+def test_the_work_of_reviewers():
+    gate = Policy("gate", "gate", 0.1, 0.5, 0.1, -0.1, -0.1, -0.1)
+    tuned = Policy("tuned", "tuned", 0.2, 0.41, 0.1, None, None, None)
+    found = replace(a_replay(), policies=[gate, tuned], scored_rows=18_000, days=90.0)
+    sentence = "With the gate your reviewers see 50 of 100 cases instead of 41"
+    assert work.reviews(found) == f"{sentence}; that is 100 a day instead of 82."
+    assert sentence in read(report.page(found))[1]
+    for days in (None, 0.5):
+        assert work.reviews(replace(found, days=days)) == f"{sentence}."
+    same = replace(found, policies=[gate, replace(tuned, reviewed=0.5)])
+    assert work.reviews(same).endswith("50 of 100 cases, as many as with one threshold; that is 100 a day.")
+    assert work.reviews(replace(found, policies=[gate])) is None
+
+
+def test_the_axis_of_thresholds_shows_where_they_are():
+    def span(*values):
+        return figures.span(figures.OverTime([0], [figures.Line("gate", "", list(values))], None))
+
+    assert span(0.9982, None, 0.9992) == pytest.approx([0.9981, 0.9993])
+    assert span(0.9, 0.9) == pytest.approx([0.85, 0.95])
+    assert span(0.0, 1.0) == [0.0, 1.02]
+    assert span(1.0) == [0.95, 1.0]
+    assert span() == [0.0, 1.02]
+    lines = [figures.Line("gate", "", [0.1, 0.9, 0.8])]
+    for x, scored in (([0, 9, 10], 9), (["2026-01-01", "2026-01-02", "2026-01-03"], "2026-01-02")):
+        assert figures.span(figures.OverTime(x, lines, scored)) == pytest.approx([0.79, 0.91])
+
+
+def test_few_points_are_no_curve():
+    found = drawing.curves(figures.trade(REPLAYS["doubtful"]), drawing.model_looks(["gbm", "logreg", "rules"]))
+    modes = {trace["name"]: trace["mode"] for trace in found.figure["data"]}
+    assert modes == {"gbm": "markers", "rules": "lines", "the gate": "markers"}
+    assert {key.label: key.swatch for key in found.legend} == {"gbm": "dot", "rules": "line", "the gate": "point"}
 
 
 def test_lines_over_time():

@@ -61,7 +61,11 @@ def test_labels_come_by_time(tmp_path):
         answers = {name: (row[name], row[f"{name}_confidence"]) for name in NAMES}
         decided.append(gate.decide(answers, time=row["at"]))
         assert (cases[t]["action"], cases[t]["model"]) == (decided[t].action, decided[t].model), t
-    assert found.delay == "from the columns at and seen"
+    known = frame.filter(pl.col("seen").is_not_null())
+    late = (known["seen"] - known["at"]).dt.total_seconds().mean()
+    assert 3_000 < late < 4_500
+    assert found.delay == f"when the column seen says, {late / 60:.3g} minutes after the case in the mean"
+    assert found.days == pytest.approx((frame["at"][-1] - frame["at"][120]) / timedelta(days=1))
     assert "labels have no time in seen" in " ".join(found.notes)
     assert found.timeline.time[0] == str(frame["at"][0])
 

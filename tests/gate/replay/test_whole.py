@@ -1,21 +1,26 @@
 """All the files or none; how sure differences are; the verdict; memory."""
 
+import io
 import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from abstain.cli import app, replaying
 from abstain.gate.replay import folder, report
 from abstain.gate.replay.bootstrap import intervals
+from abstain.gate.replay.playing import COMPILING
+from abstain.gate.replay.reasons import Setting
 from abstain.gate.replay.result import Policy
 from abstain.gate.replay.run import FILES, replay
 from abstain.gate.replay.sums import blocks, pieces
-from abstain.gate.replay.verdict import Setting, verdict
+from abstain.gate.replay.verdict import beside, verdict
 
 from .logs import options, small_log
 
@@ -122,15 +127,21 @@ def test_pieces_of_any_log():
 @pytest.mark.parametrize(
     ("difference", "retuned", "given", "words"),
     [
-        (-0.03, 0.15, {}, "15 % less than the threshold tuned on the first tenth (1.00 EUR): it saves 13,500 EUR"),
+        (-0.03, 0.15, {}, "than one threshold, set once on the first tenth of the log (1.00 EUR): it saves 13,500 EUR"),
+        (-0.03, 0.15, {}, "15 % less (95 % interval: 10 % to 20 %) than one threshold"),
+        (-0.03, 0.15, {"share": 0.1}, "cases; that threshold sends 30 % to review, more than the 10 % there is"),
         (0.0001, 0.15, {}, "about as much"),
+        (0.0001, 0.15, {"share": 0.1}, "within chance; that threshold sends 30 % to review"),
         (0.0001, 0.2, {}, "within chance; nothing drifts here"),
-        (0.03, 0.15, {}, "15 % more than the threshold tuned on the first tenth (1.00 EUR)"),
-        (0.03, 0.15, {}, "(95 % interval: 10 % to 20 %): no reason for it is known"),
+        (0.03, 0.15, {}, "15 % more (95 % interval: 10 % to 20 %) than one threshold"),
+        (0.03, 0.15, {}, "the log (1.00 EUR): no reason for it is known"),
+        (0.03, 0.15, {"stakes": True, "cost": 0.008}, "cost very much (5.00 EUR, a review only 0.040 EUR)"),
+        (0.03, 0.15, {"stakes": True, "cost": 0.02}, "no reason for it is known"),
+        (0.03, 0.15, {"cost": 0.008}, "no reason for it is known"),
         (0.03, 0.2, {}, "nothing drifts"),
         (0.03, 0.15, {"rows": 2_000}, "2,000 rows are few"),
         (0.03, 0.15, {"labels": "reviewed"}, "learning has to be paid for"),
-        (0.03, 0.15, {"share": 0.1}, "the capacity leaves it 10 % of cases to review, and the threshold takes 30 %"),
+        (0.03, 0.15, {"share": 0.1}, "10 % there is capacity for, so it could not have been kept"),
         (0.03, 0.15, {"late": True}, "so late"),
     ],
 )  # fmt: skip
@@ -145,6 +156,40 @@ def test_verdict(difference, retuned, given, words):
     text = verdict(policies, Setting(**{**setting, **given}))
     assert words in text
     assert text.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("own", "share", "words"),
+    [
+        (0.21, None, []),
+        (0.19, None, ["costs 0.950 EUR a case, 5.0 % less than the gate."]),
+        (0.19, 0.1, ["5.0 % less than the gate; it sends 30 % to review, more than there is capacity for."]),
+    ],
+)
+def test_tuning_again_and_again_is_cheaper(own, share, words):
+    setting = Setting(100_000, 90_000, "answered", share, late=False, price=5.0, unit="EUR")
+    policies = [
+        Policy("gate", "gate", 0.2, 0.1, 0.1, 0.0, 0.0, 0.0),
+        Policy("retuned-own", "re-tuned", own, 0.3, 0.1, 0.0, 0.0, 0.0),
+    ]
+    found = beside(policies, setting)
+    assert len(found) == len(words)
+    assert all(word in one for word, one in zip(words, found, strict=True))
+
+
+def test_compiling_is_said_where_it_takes_long(monkeypatch):
+    """Without a terminal, after some seconds; not where it is short."""
+    monkeypatch.setattr(replaying, "_SOON", 0.05)
+    console = Console(file=io.StringIO(), force_terminal=False)
+    with replaying.progress(console) as report:
+        report(COMPILING, 0, 1)
+        report("playing", 10, 20)
+        time.sleep(0.2)
+        assert console.file.getvalue() == ""
+        report(COMPILING, 0, 1)
+        time.sleep(0.2)
+        report("playing", 20, 20)
+    assert console.file.getvalue() == f"{COMPILING} ...\n"
 
 
 MEMORY = """

@@ -62,7 +62,7 @@ class Classes:
     @property
     def told_apart(self) -> list[str]:
         """The classes of the report, as text; a rare one is "other"."""
-        names = [_as_text(value) for value in self.labels.head(MOST_CLASSES + 1).to_list()]
+        names = [as_text(value) for value in self.labels.head(MOST_CLASSES + 1).to_list()]
         return names if len(names) <= MOST_CLASSES else [*names[: MOST_CLASSES - 1], "other"]
 
     def codes(self, labels: "pl.Series") -> "pl.Series":
@@ -85,9 +85,18 @@ class Classes:
         rest = own.join(pl.concat(answers).unique(), on="value", how="anti")
         return len(rest), int(rest["count"].sum())
 
+    def some(self, column: str) -> str:
+        """Two or three of a column's classes, the most frequent first."""
+        return some_of(self._counts[column]["value"].to_list())
+
+    def apart(self, column: str) -> bool:
+        """Whether a column of answers has classes, and none of them is a label."""
+        own = self._counts[column]["value"]
+        return len(own) > 0 and not own.is_in(self.labels.implode()).any()
+
     def pair(self, *, asked: bool) -> tuple[Any, Any] | None:
-        """The two classes, if labels and answers have no others, the one that probabilities are of second: 1, True, or
-        the later in order. None if there are not two; with ``asked`` that is an error.
+        """The two classes, if labels and answers have no others, in order. None if there are not two; with ``asked``
+        that is an error.
         """
         import polars as pl
 
@@ -103,7 +112,17 @@ class Classes:
         raise InputError(f"column {columns}: expected two classes for a binary task, got {len(known):,} ({some})")
 
 
-def _as_text(value: object) -> str:
+def some_of(values: Sequence[object]) -> str:
+    """Two or three of them.
+
+    >>> some_of(["a", "b", "c", "d"])
+    "'a', 'b', 'c', ..."
+    """
+    return ", ".join(shown(one) for one in values[:3]) + (", ..." if len(values) > 3 else "")
+
+
+def as_text(value: object) -> str:
+    """A class as it is written."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 

@@ -17,7 +17,7 @@ class ModelColumns:
     name: str
     kind: str
     answer: str
-    """A class, a probability of the second of two classes, or a number."""
+    """A class, a probability of one of two classes, or a number."""
     sure: str | None
     """The column of its confidence, or of its expected error; None for a probability, which is both."""
 

@@ -6,7 +6,7 @@ from typing import Any
 from ... import learners
 from ...errors import InputError, shown
 from ..gate import Gate
-from .naming import money, per_cent
+from .naming import money, per_cent, span
 from .options import COST, Options
 
 
@@ -56,10 +56,10 @@ def _learner(name: str) -> Any:
     raise InputError(f"--learner: expected one of {', '.join(known)}, got {shown(name)}")
 
 
-def how_late(options: Options) -> str:
-    """When labels come."""
+def how_late(options: Options, seconds: float) -> str:
+    """When labels come: so many seconds late in the mean, where the log has times."""
     if options.label_time is not None:
-        return f"from the columns {options.time} and {options.label_time}"
+        return f"when the column {options.label_time} says, {span(seconds)} after the case in the mean"
     return f"{options.delay:,} rows late" if options.delay else "at once"
 
 

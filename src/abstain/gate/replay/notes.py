@@ -1,19 +1,15 @@
 """What is worth knowing beside the numbers, and what the gate could not know."""
 
-from typing import Any
-
 from .classes import Classes
 from .columns import PROBABILITY
 from .naming import per_cent
 from .options import Options
 from .outcome import Outcome
 from .preparing import Facts
-from .verdict import FEW
+from .reasons import FEW
 
 
-def notes(
-    options: Options, facts: Facts, classes: Classes | None, pair: tuple[Any, Any] | None, rows: int
-) -> list[str]:
+def notes(options: Options, facts: Facts, classes: Classes | None, rows: int) -> list[str]:
     """What may surprise in a log that was played without fuss."""
     found = []
     if facts.unlabelled:
@@ -42,10 +38,8 @@ def notes(
             what = "A label" if n == 1 else f"{n:,} labels"
             are = "is" if n == 1 else "are"
             found.append(f"{what} of {len(classes.labels):,} {are} never given by a model, in {times:,} rows.")
-        if pair is not None and any(model.kind == PROBABILITY for model in options.models):
-            found.append(f"Probabilities are of {pair[1]!r}; the other class is {pair[0]!r}.")
     if options.capacity is not None:
-        found.append("The capacity holds for the gate only: the others review as much as they like.")
+        found.append("The capacity holds for the gate only: the others review as much as they like, and are marked.")
     if options.time is not None and options.label_time is None:
         found.append(f"Times are those of {options.time}; labels come by the number of rows.")
     return found
@@ -68,6 +62,7 @@ def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]
         found.append(f"{out.counts['forced']:,} cases were answered because no review was left.")
     if out.counts["explored"]:
         found.append(
-            f"{out.counts['explored']:,} cases were decided otherwise than the threshold says, to see the label."
+            f"{out.counts['explored']:,} cases were decided otherwise than the threshold says, just to see the label: "
+            "that is how the gate learns what becomes of cases it would not decide so. Its price has what they cost."
         )
     return found

@@ -19,6 +19,8 @@ class Options:
 
     models: tuple[ModelColumns, ...] = ()
     label: str | None = None
+    positive: str | None = None
+    """The class that probabilities are of."""
     task: str | None = None
     cost: float | None = None
     review_price: float | None = None
@@ -64,6 +66,8 @@ class Options:
             raise InputError(f"--task: expected {'number' if VALUE in kinds else 'classes or binary'} for these models")
         if self.task == "classes" and PROBABILITY in kinds:
             raise InputError("--task: expected binary for probabilities, got 'classes'")
+        if self.models and self.positive is not None and PROBABILITY not in kinds:
+            raise InputError("--positive: expected --probability with it, whose class it says")
         if self.most_error is not None:
             as_number(self.most_error, "--most-error", "a number above 0", lambda x: 0.0 < x < float("inf"))
         elif VALUE in kinds:
@@ -111,7 +115,8 @@ class Options:
         for model in self.models:
             words += model.arguments
         cost = COST if self.cost is None and self.review_price is None else self.cost
-        values = {"--label": self.label, "--task": self.task, "--cost": cost, "--review-price": self.review_price,
+        values = {"--label": self.label, "--positive": self.positive, "--task": self.task, "--cost": cost,
+                  "--review-price": self.review_price,
                   "--mistake-price": self.mistake_price, "--mistake-column": self.mistake_column,
                   "--most-error": self.most_error, "--capacity": self.capacity, "--labels": self.labels,
                   "--delay": self.delay or None, "--time": self.time, "--label-time": self.label_time,

@@ -16,6 +16,9 @@ from .preparing import Progress
 from .rows import Rows, Slice
 from .sums import PolicySums, blocks, pieces
 
+COMPILING = "compiling, once for each kind of use"
+"""The step before the first slice is played; what was compiled before is found on the disk."""
+
 
 class Game:
     """One pass over the rows of a log, for all policies, and a second for the one that nobody could have known."""
@@ -52,6 +55,7 @@ class Game:
 
     def play(self, delay: int, progress: Progress) -> Outcome:
         """Play all rows, with labels ``delay`` rows late unless the rows say when they come."""
+        progress(COMPILING, 0, 1)
         self._teach()
         with self._gate.playing(delay, self._rows.has("due")) as decide:
             for part in self._rows.slices():

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]
 """Called with a step, how much of it is done, and of how much."""
 LEAST_ROWS = 100
+_TWICE = "give them an order, as fractions of a second, or use --delay"
 
 
 @dataclass
@@ -35,10 +36,16 @@ class Facts:
     least: list[float] = field(default_factory=list)
     most: list[float] = field(default_factory=list)
     """By model: rows without an answer, the least and the largest confidence."""
+    right: list[int] = field(default_factory=list)
+    """By model: answers that are not wholly wrong."""
+    late: float = 0.0
+    """Seconds from a case to its label, in the mean of those that have a time."""
 
-    def look(self, confidence: Floats) -> None:
-        """Count a model's answers."""
+    def look(self, confidence: Floats, losses: Floats, whole: Floats | float) -> None:
+        """Count a model's answers; ``whole`` is what a mistake loses."""
         gone = np.isnan(confidence)
+        for k, right in enumerate((~gone & (whole > losses.T).T).sum(axis=0)):
+            self.right[k] += int(right)
         for k in range(confidence.shape[1]):
             there = confidence[~gone[:, k], k]
             self.missing[k] += len(confidence) - len(there)
@@ -59,7 +66,8 @@ def largest(slices: Slices, column: str) -> float:
 def prepare(slices: Slices, options: Options, judge: Judge, most_stake: float, rows: Rows, progress: Progress) -> Facts:
     """Write the rows that have a label to ``rows``."""
     n_models = len(options.models)
-    facts = Facts(slices.rows, 0, 0, [0] * n_models, [np.inf] * n_models, [-np.inf] * n_models)
+    facts = Facts(slices.rows, 0, 0, [0] * n_models, [np.inf] * n_models, [-np.inf] * n_models,
+                  [0] * n_models)  # fmt: skip
     times: list[Ints] = []
     last: int | None = None
     for begin, frame in slices:
@@ -78,13 +86,16 @@ def prepare(slices: Slices, options: Options, judge: Judge, most_stake: float, r
             records["stake"] = stake / most_stake
         records = records[judge.fill(records, frame, begin)]
         facts.unlabelled += len(frame) - len(records)
-        facts.look(records["confidence"])
+        facts.look(records["confidence"], records["losses"], records["stake"] if rows.has("stake") else 1.0)
         if options.label_time is not None:
             times.append(records["time"].copy())
-            facts.never += int((records["due"] == NEVER).sum())
+            comes = records["due"] != NEVER
+            facts.never += int((~comes).sum())
+            facts.late += float((records["due"] - records["time"])[comes].sum() / 1e6)
         rows.append(records)
         progress("checking", begin + len(frame), slices.rows)
     if options.label_time is not None:
+        facts.late /= max(1, rows.n - facts.never)
         _count_due(rows, np.concatenate(times))
     return facts
 
@@ -98,7 +109,7 @@ def _check_order(column: "pl.Series", times: Ints, last: int | None, begin: int)
     """``last`` is the time of the row before; returns that of the last row."""
     steps = np.diff(times, prepend=times[0] - 1 if last is None else last)
     check(column, steps >= 0, begin, "times in order, none before the row above")
-    check(column, steps != 0, begin, "each time once, not that of the row above again")
+    check(column, steps != 0, begin, "each time once, not that of the row above again; " + _TWICE)
     return int(times[-1])
 
 

@@ -1,6 +1,6 @@
 """What a replay found: all that the table, the files and the report page show."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,10 @@ class Policy:
     low: float | None
     high: float | None
     """The 95 % interval of the difference."""
+
+    def beyond(self, share: float | None) -> bool:
+        """Whether it reviews more than that capacity, which only the gate keeps to (but for bursts)."""
+        return share is not None and self.kind != "gate" and self.reviewed > share
 
 
 @dataclass(frozen=True)
@@ -89,3 +93,15 @@ class Replay:
     """What is worth knowing: missing answers, labels no model gives, ..."""
     unknown: list[str]
     """What was unknown to the gate: labels never seen, labels late, cases no model answered, forced, explored."""
+    warnings: list[str] = field(default_factory=list)
+    """What is surely, or nearly so, not as it was meant: a model that is never right, say."""
+    beside: list[str] = field(default_factory=list)
+    """Of the notes, those that belong to the verdict."""
+    left_out: int = 0
+    """Rows without a label."""
+    days: float | None = None
+    """Between the first and the last scored row, if the log has times."""
+    stakes: bool = False
+    """Whether mistakes have different prices."""
+    most_error: float | None = None
+    """For numbers: the error that is a whole mistake."""

@@ -10,6 +10,7 @@ from . import making, report, summary
 from .cases import Cases
 from .classes import Classes
 from .columns import VALUE, check_there
+from .doubts import doubts
 from .folder import made_beside
 from .guessing import complete
 from .judging import Judge
@@ -17,11 +18,14 @@ from .log import Log, Slices
 from .notes import notes, unknown
 from .options import Options
 from .playing import Game
+from .positive import oriented
 from .preparing import Progress, check_enough, largest, prepare
+from .reasons import Setting
 from .result import Replay
 from .rows import Rows
+from .unused import dropped, unused
 from .values import is_date
-from .verdict import Setting, verdict
+from .verdict import beside, verdict
 
 FILES = ("replay.json", "cases.parquet", "gate.abstain", "report.html")
 
@@ -32,19 +36,21 @@ def replay(
     out: Path,
     *,
     progress: Progress = lambda step, done, total: None,
-    tell: Callable[[Options], None] = lambda options: None,
+    tell: Callable[[Options, list[str], list[str]], None] = lambda options, dropped, unused: None,
 ) -> Replay:
     """Play a log and write what comes out to the folder ``out``, all of it or nothing.
 
-    ``tell`` is called with the options once columns that were not named are found.
+    ``tell`` is called with the options once columns that were not named are found, with a line for each that was
+    nearly taken, and with all that are not used.
     """
     if Path(path).resolve() in {(Path(out) / name).resolve() for name in FILES}:
         raise InputError(f"--out: expected another folder, got {out}, where the results would replace the log")
     log = Log(Path(path))
     for option, column in options.columns():
         check_there(column, option, log.columns)
-    options = complete(options, log.sample())
-    tell(options)
+    sample = log.sample()
+    options = complete(options, sample)
+    tell(options, dropped(options, sample), unused(options, sample))
     with made_beside(Path(out)) as (results, scratch):
         progress("reading", 0, 1)
         slices = log.slices([column for _, column in options.columns()], scratch / "columns.parquet")
@@ -58,10 +64,13 @@ def _play(
     task, models = options.found_task, [model.name for model in options.models]
     assert options.label is not None
     classes = pair = None
+    whose: list[str] = []
     if task != "number":
         answers = [model.answer for model in options.models if model.sure is not None and model.kind != VALUE]
         classes = Classes(slices, options.label, answers, typed=log.is_parquet)
         pair = classes.pair(asked=task == "binary")
+        if pair is not None:
+            pair, whose = oriented(pair, options)
     most_stake = 1.0
     if options.mistake_column is not None:
         most_stake = options.mistake_price or largest(slices, options.mistake_column)
@@ -80,10 +89,14 @@ def _play(
     played = game.play(min(options.delay, rows.n), progress)
     progress("writing", 0, 1)
     scored = rows.n - played.first
-    table = summary.policies(played, models, options.seed)
-    delay = making.how_late(options)
+    stakes = options.mistake_column is not None
+    table = summary.policies(played, models, options.seed, None if stakes else options.most_error)
+    delay = making.how_late(options, facts.late)
     late = options.delay >= rows.n / 10
-    setting = Setting(rows.n, scored, options.labels, options.capacity, late, gate.unit, options.unit)
+    setting = Setting(
+        rows.n, scored, options.labels, options.capacity, late, gate.unit, options.unit, rows.cost, stakes
+    )
+    first = beside(table, setting)
     found = Replay(
         log=log.path.name, command=options.command(str(log.path), out), rows=rows.n, scored_rows=scored,
         first=played.first, task=task, labels=options.labels, delay=delay, models=models, cost=rows.cost,
@@ -95,8 +108,10 @@ def _play(
             (name, *counts) for name, counts in zip(classes.told_apart, played.by_class.tolist(), strict=True)
         ],
         verdict=verdict(table, setting),
-        notes=making.prices(options, most_stake) + notes(options, facts, classes, pair, rows.n),
+        notes=first + whose + making.prices(options, most_stake) + notes(options, facts, classes, rows.n),
         unknown=unknown(options, played, rows.n - warm, delay),
+        warnings=doubts(options, facts, classes, pair, rows.n), beside=first, left_out=facts.unlabelled,
+        days=summary.days(played, rows), stakes=stakes, most_error=options.most_error,
     )  # fmt: skip
     cases.write(results / "cases.parquet")
     gate.save(results / "gate.abstain")

@@ -12,8 +12,8 @@ from .rows import Rows
 SHOWN_OVER_TIME = (GATE, TUNED, OWN, ALL, HINDSIGHT)
 
 
-def policies(out: Outcome, models: list[str], seed: int) -> list[Policy]:
-    """The table; differences are from tuned."""
+def policies(out: Outcome, models: list[str], seed: int, most_error: float | None = None) -> list[Policy]:
+    """The table; differences are from tuned. With ``most_error`` thresholds are told as errors, too."""
     keys = list(out.policies)
     tuned = out.policies[TUNED]
     differences = np.array([out.policies[key].blocks - tuned.blocks for key in keys])
@@ -21,7 +21,7 @@ def policies(out: Outcome, models: list[str], seed: int) -> list[Policy]:
     table = []
     for k, key in enumerate(keys):
         loss, reviewed, mistakes = out.policies[key].means
-        name = name_of(key, models, out.tuned, out.hindsight)
+        name = name_of(key, models, out.tuned, out.hindsight, most_error)
         difference = float(differences[k].sum() / out.scored.sizes.sum())
         span = (None, None, None) if key == TUNED else (difference, float(low[k]), float(high[k]))
         table.append(Policy(kind_of(key), name, loss, reviewed, mistakes, *span))
@@ -49,6 +49,14 @@ def timeline(out: Outcome, rows: Rows, models: list[str], time_is_date: bool) ->
         out.threshold.tolist(),
         {name: (out.answered[k] / sizes).tolist() for k, name in enumerate(models)},
     )
+
+
+def days(out: Outcome, rows: Rows) -> float | None:
+    """Between the first and the last scored row; None without times."""
+    if not rows.has("time"):
+        return None
+    first, last = (int(rows.read(row, row + 1).records["time"][0]) for row in (out.first, rows.n - 1))
+    return (last - first) / 86_400e6
 
 
 def _as_text(time: Array, is_date: bool) -> str:

@@ -18,7 +18,7 @@ class Look(NamedTuple):
 
 
 class Key(NamedTuple):
-    """An entry of a legend: a swatch is a line, an area, a bar or a point."""
+    """An entry of a legend: a swatch is a line, an area, a dot or a point (a diamond)."""
 
     label: str
     look: Look
@@ -45,6 +45,8 @@ POLICIES = {
 }  # fmt: skip
 MONEY: Figure = {"hoverformat": ",.4~g", "rangemode": "normal"}
 """An axis of prices."""
+LEAST_POINTS = 5
+"""Fewer are no curve, and drawn as points."""
 LONGEST = 26
 """Letters of a name inside a figure; the page's tables have it whole."""
 
@@ -118,10 +120,13 @@ def areas(shows: OverTime, looks: Mapping[str, Look]) -> Drawn:
 
 def curves(shows: Trade, looks: Mapping[str, Look]) -> Drawn:
     """Price of mistakes against the share answered, and where the gate was."""
-    data = [
-        _line(name, looks[name], [p.answered for p in points], [p.price for p in points])
-        for name, points in shows.curves
-    ]
+    data, keys = [], []
+    for name, points in shows.curves:
+        few = len(points) < LEAST_POINTS
+        data.append(_line(name, looks[name], [p.answered for p in points], [p.price for p in points]))
+        if few:
+            data[-1] |= {"mode": "markers", "marker": {"color": looks[name].colour, "size": 10}, "cliponaxis": False}
+        keys.append(Key(name, looks[name], "dot" if few else "line"))
     gate = POLICIES["gate"]
     data.append(
         {"type": "scatter", "mode": "markers", "name": "the gate", "x": [shows.gate.answered], "y": [shows.gate.price],
@@ -130,9 +135,7 @@ def curves(shows: Trade, looks: Mapping[str, Look]) -> Drawn:
     )  # fmt: skip
     x = share(1.02) | {"title": {"text": "share of cases answered"}}
     layout = _layout(360, x, MONEY, hovermode="closest")
-    return Drawn(
-        {"data": data, "layout": layout}, [*(Key(n, looks[n]) for n, _ in shows.curves), Key("the gate", gate, "point")]
-    )
+    return Drawn({"data": data, "layout": layout}, [*keys, Key("the gate", gate, "point")])
 
 
 def bars(shows: Sequence[ClassMistakes]) -> Drawn:

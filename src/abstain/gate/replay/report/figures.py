@@ -153,6 +153,19 @@ def thresholds(replay: Replay) -> OverTime:
     return over_time(replay, [_line("gate", "the gate's threshold", found)])
 
 
+def span(shows: OverTime) -> list[float]:
+    """The part of [0, 1] that lines are in where rows are scored, with some room: thresholds near 1 are told apart,
+    also if the gate tried low ones at first.
+    """
+    begin = 0
+    if shows.scored is not None:  # times are texts that sort as they follow each other
+        begin = sum(x < shows.scored for x in shows.x)  # type: ignore[operator]
+    known = [value for line in shows.lines for value in line.y[begin:] if value is not None]
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    room = 0.1 * (high - low) or 0.5 * (1.0 - high) or 0.05
+    return [max(0.0, low - room), min(1.0 + 0.02 * (high - low), high + room)]
+
+
 def answers(replay: Replay) -> OverTime | None:
     """The share of cases each model answered, of those models that did not always; None if all did."""
     short = {name: values for name, values in replay.timeline.answered.items() if min(values, default=1.0) < 1.0}

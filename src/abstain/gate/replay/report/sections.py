@@ -54,9 +54,15 @@ def _gate(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
         yield Section("models", "Model followed over time", text, "share of cases", areas(shows, looks))
     text = (
         "The confidence above which the followed model's answer was used; the middle one of those used at the time. "
-        "At 1 everything goes to review, at 0 everything is answered."
+        "At 1 everything goes to review, at 0 everything is answered; the axis shows the part used in counted cases."
     )
-    drawn = lines(figures.thresholds(replay), POLICIES, {"range": [0.0, 1.02], "hoverformat": ".3f"})
+    if replay.most_error is not None and not replay.stakes:
+        text += (
+            f" The confidence in a number is 1 minus its expected error divided by {replay.most_error:g}: a threshold "
+            f"of 0.9 uses answers from an expected error of {0.1 * replay.most_error:.3g} down."
+        )
+    shows = figures.thresholds(replay)
+    drawn = lines(shows, POLICIES, {"range": figures.span(shows), "hoverformat": ".5~g", "rangemode": "normal"})
     yield Section("thresholds", "Threshold over time", text, "threshold", drawn)
 
 
@@ -76,9 +82,10 @@ def _answers(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
 def _results(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
     if replay.curves:
         text = (
-            "A model that answers only where it is very sure makes few mistakes; the more it answers, the more they "
-            "cost. Further down and further to the right is better. The diamond is where the gate was: it changes "
-            "models, so it can lie below every curve."
+            "What a model's mistakes would cost per answered case if it answered only those cases it is surest of, "
+            "from few (left) to all (right). A curve that rises to the right is a model that is right more often where "
+            "it is surer. Further down and further to the right is better. The diamond is where the gate was; it "
+            "changes models and thresholds, so it need not lie on a curve."
         )
         if len(replay.curves) > figures.MOST_LINES:
             text += f" Shown are the {figures.MOST_LINES} models the gate followed most."

@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
+from ..naming import against
 from ..result import Policy, Replay
-from .wording import number, percent, scale
+from .wording import MINUS, number, of_kind, percent, scale
 
 MEANINGS = {
     "gate": "learns from the labels that came back, and changes model and threshold as it goes.",
@@ -27,7 +28,11 @@ class Row(NamedTuple):
     mistakes: str
     reviews: str
     difference: str
+    """From tuned, in per cent of it; and the interval of that, and in money."""
     interval: str
+    money: str
+    beyond: bool
+    """Whether it reviews more than there is capacity for."""
 
 
 def rows(replay: Replay) -> list[Row]:
@@ -37,14 +42,11 @@ def rows(replay: Replay) -> list[Row]:
 
 def _row(replay: Replay, policy: Policy) -> Row:
     size, price = scale(replay), replay.price
-    difference = "" if policy.difference is None else number(policy.difference * price, size, sign=True)
-    interval = ""
-    if policy.low is not None and policy.high is not None:
-        interval = "\N{NO-BREAK SPACE}to ".join(
-            number(end * price, size, sign=True) for end in (policy.low, policy.high)
-        )
+    share, interval = against(policy, of_kind(replay, "tuned") or policy)
+    amount = "" if policy.difference is None else number(policy.difference * price, size, sign=True)
     return Row(policy.kind, policy.name, number(policy.loss * price, size), percent(policy.mistakes),
-               percent(policy.reviewed), difference, interval)  # fmt: skip
+               percent(policy.reviewed), share.replace("-", MINUS), interval.replace("-", MINUS), amount,
+               policy.beyond(replay.share))  # fmt: skip
 
 
 def meanings(replay: Replay) -> list[tuple[str, str]]:

@@ -80,11 +80,11 @@ def money(replay: Replay) -> Money | None:
     largest = max(abs(saved), *map(abs, ends or (0.0,)))
     lost = saved < 0.0
     size = amount(replay, abs(saved), largest)
-    part = f", {percent(abs(gate.difference) / tuned.loss)} of what the tuned threshold costs" if tuned.loss else ""
+    part = f", {percent(abs(gate.difference) / tuned.loss)} of what one threshold costs" if tuned.loss else ""
     if saved == 0.0:
-        sentence = "The gate costs exactly as much as the tuned threshold"
+        sentence = "The gate costs exactly as much as one threshold"
     elif lost:
-        sentence = f"The gate loses: it costs {size} more than the tuned threshold for every {CASES:,} cases{part}"
+        sentence = f"The gate loses: it costs {size} more than one threshold for every {CASES:,} cases{part}"
     else:
         sentence = f"The gate saves {size} for every {CASES:,} cases{part}"
     sentence += f". {_doubt(ends, lost)}" if ends is not None and saved != 0.0 else "."
@@ -106,7 +106,6 @@ def _interval(ends: tuple[float, float], lost: bool, largest: float) -> str:
 def _doubt(ends: tuple[float, float], lost: bool) -> str:
     """Whether the interval leaves the sign open."""
     if ends[0] <= 0.0 <= ends[1]:
-        return "It may be luck: the 95 % interval goes from a loss to a saving, so take the two as equal."
-    return (
-        f"Luck alone does not explain it: the whole 95 % interval is on the side of a {'loss' if lost else 'saving'}."
-    )
+        return "It may be luck: the 95 % interval of the difference goes from a loss to a saving; take them as equal."
+    side = "loss" if lost else "saving"
+    return f"Luck alone does not explain it: the whole 95 % interval of the difference is on the side of a {side}."

@@ -5,7 +5,7 @@ from pathlib import Path
 from ....errors import FileError
 from ....replacing import replacing
 from ..result import Replay
-from . import wording
+from . import wording, work
 from .sections import sections
 from .table import meanings, rows
 
@@ -37,7 +37,8 @@ def page(replay: Replay) -> str:
         meanings=meanings(replay),
         sections=found,
         figures={section.key: section.drawn.figure for section in found},
-        review=wording.plain_price(replay, replay.cost * replay.price),
-        mistake=wording.plain_price(replay, replay.price),
+        prices=work.prices(replay),
+        reviews=work.reviews(replay),
+        notes=[note for note in replay.notes if note not in replay.beside],
         plotly=get_plotlyjs(),
     )
