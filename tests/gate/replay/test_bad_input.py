@@ -5,6 +5,9 @@ import pytest
 from typer.testing import CliRunner
 
 from abstain.cli import app
+from abstain.errors import FileError
+from abstain.gate.replay.options import Options
+from abstain.gate.replay.run import replay
 
 from .logs import small_log
 
@@ -145,7 +148,7 @@ def test_a_wrong_option(tmp_path, arguments, words):
 def test_no_log(tmp_path):
     path = tmp_path / "log.csv"
     path.mkdir()
-    assert "cannot be read" in refused(path)
+    assert "expected a file" in refused(path)
     path.rmdir()
     assert "cannot be read" in refused(path)
     path.write_text("")
@@ -153,7 +156,7 @@ def test_no_log(tmp_path):
     path.write_text("\ufeff\n")
     assert "got an empty file" in refused(path)
     small_log(200).head(0).write_csv(path)
-    assert "expected at least 100 rows with a label, got 0" in refused(path)
+    assert "expected rows, got a header alone" in refused(path)
     small_log(200).head(99).write_csv(path)
     assert "expected at least 100 rows with a label, got 99: too few to score" in refused(path)
     path.write_text("label,gbm\n1,2\n1,2,3\n")
@@ -189,3 +192,9 @@ def test_a_place_that_cannot_be_written(tmp_path):
         assert result.exit_code == 2
         assert (tmp_path / "file").read_text() == "mine"
     assert sorted(one.name for one in tmp_path.iterdir()) == ["file", "log.csv"]
+
+
+def test_a_header_alone(tmp_path):
+    (tmp_path / "log.csv").write_text("label,gbm,gbm_confidence\n", encoding="utf-8")
+    with pytest.raises(FileError, match="expected rows, got a header alone"):
+        replay(tmp_path / "log.csv", Options(), tmp_path / "out")

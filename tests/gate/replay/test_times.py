@@ -98,3 +98,11 @@ def test_a_row_late_by_time_is_a_row_late_by_number(tmp_path):
     assert as_json(by_time) == as_json(by_number)
     assert by_number.delay == "7 rows late"
     assert by_time.timeline.time[:2] == ["0", "1"]
+
+
+def test_labels_that_come_too_late_are_no_proof_that_nothing_drifts(tmp_path):
+    frame = small_log(3_000).with_columns(t=pl.int_range(pl.len()) * 1.0, seen=pl.int_range(pl.len()) + 2_900.0)
+    frame.write_csv(tmp_path / "log.csv")
+    late = (options(delay=2_900), options(time="t", label_time="seen"))
+    verdicts = [replay(tmp_path / "log.csv", one, tmp_path / "out").verdict for one in late]
+    assert not any("nothing drifts" in verdict for verdict in verdicts)

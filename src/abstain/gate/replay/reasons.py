@@ -54,7 +54,7 @@ def reasons(tuned: Policy, retuned: Policy, setting: Setting) -> list[str]:
         found.append("labels come from reviews only, so that learning has to be paid for")
     if setting.rows < FEW:
         found.append(f"{setting.rows:,} rows are few to learn from")
-    if retuned.loss > (1.0 - BETTER) * tuned.loss:
+    if not setting.late and retuned.loss > (1.0 - BETTER) * tuned.loss:
         found.append(
             "nothing drifts here (re-tuning with all labels does not help either), so that one threshold lasts"
         )

@@ -52,6 +52,14 @@ class Rows:
         size = self.dtype.itemsize
         return Slice(begin, np.fromfile(self.path, self.dtype, end - begin, offset=begin * size), self.cost)
 
+    def mean_wait(self, delay: int) -> float:
+        """How many rows later labels come, in the mean, at most all; ``delay`` unless rows say it."""
+        if not self.has("due"):
+            return float(min(delay, self.n))
+        waits = (np.minimum(part.records["due"], self.n) - np.arange(part.begin, part.begin + part.n)
+                 for part in self.slices())  # fmt: skip
+        return float(sum(int(wait.sum()) for wait in waits) / max(1, self.n))
+
     def slices(self, begin: int = 0) -> "Iterator[Slice]":
         """Rows from ``begin`` on, some at a time."""
         for start in range(begin, self.n, SLICE):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from ...errors import InputError
+from ...errors import FileError, InputError
 from . import making, report, summary
 from .cases import Cases
 from .classes import Classes
@@ -49,6 +49,8 @@ def replay(
     for option, column in options.columns():
         check_there(column, option, log.columns)
     sample = log.sample()
+    if sample.is_empty():
+        raise FileError(f"{log.path}: expected rows, got a header alone")
     options = complete(options, sample)
     tell(options, dropped(options, sample), unused(options, sample))
     with made_beside(Path(out)) as (results, scratch):
@@ -92,7 +94,7 @@ def _play(
     stakes = options.mistake_column is not None
     table = summary.policies(played, models, options.seed, None if stakes else options.most_error)
     delay = making.how_late(options, facts.late)
-    late = options.delay >= rows.n / 10
+    late = rows.mean_wait(options.delay) >= rows.n / 10
     setting = Setting(
         rows.n, scored, options.labels, options.capacity, late, gate.unit, options.unit, rows.cost, stakes
     )

@@ -19,6 +19,8 @@ def verdict(policies: list[Policy], setting: Setting) -> str:
     too_much = beyond(tuned, setting)
     why = ([too_much] if too_much else []) + reasons(tuned, retuned, setting)
     if gate.low <= 0.0 <= gate.high:
+        if gate.difference == 0.0:
+            return f"{costs}, exactly as much as {against}."
         sentence = f"{costs}, about as much as {against}: the difference of {_share(gate, tuned)} is within chance"
         return f"{sentence}{'; ' + why[0] if why else ''}."
     total = money(abs(gate.difference) * setting.scored_rows, setting.price, setting.unit)

@@ -59,9 +59,11 @@ def plain_price(replay: Replay, value: float) -> str:
 
 
 def scale(replay: Replay) -> float:
-    """The price a case that fixes the decimals of all of them: that of the gate, or of the tuned threshold."""
+    """The price a case that fixes the decimals of all of them: that of the gate, or of the tuned threshold; where both
+    are 0, the largest of all.
+    """
     found = [policy.loss * replay.price for policy in replay.policies if policy.kind in ("gate", "tuned")]
-    return max(found, default=replay.price)
+    return max(found, default=0.0) or max((policy.loss * replay.price for policy in replay.policies), default=0.0)
 
 
 def of_kind(replay: Replay, kind: str) -> Policy | None:
