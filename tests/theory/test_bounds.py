@@ -67,8 +67,8 @@ def test_shared_coverings(matrix, seed):
 
 def test_ucb_nt_bound_of_single_experts_is_ucbs():
     gaps = [0.0, 0.1, 0.3]
-    expected = 20 * math.log(500) * (1 / 0.1 + 1 / 0.3) + 15
-    assert theory.ucb_nt_bound(gaps, [[0], [1], [2]], 500) == pytest.approx(expected)
+    expected = 20 * math.log(20_000) * (1 / 0.1 + 1 / 0.3) + 15
+    assert theory.ucb_nt_bound(gaps, [[0], [1], [2]], 20_000) == pytest.approx(expected)
     for wrong in ([[0], [1]], [[0, 1, 2, 3]]):
         with pytest.raises(InputError, match="covering"):
             theory.ucb_nt_bound(gaps, wrong, 500)
