@@ -14,8 +14,8 @@ def exp3_abs_tail_bound(
     against every expert at once; at most T.
 
     With ``D = log((K + 2) / delta)`` and ``Z = T + D / (2 ix)`` it is the regret on the estimates, plus ``ix Z + D / (2
-    ix) + (1 + c) sqrt(T D / 2)``. The first is ``log K / eta + eta (c^2 T + Z) / 2`` for a number (or the "tuned" one of
-    theorem 1); for "anytime" and "adaptive" see the documentation, which has the proof. It is least for an ``ix`` of
+    ix) + (1 + c) sqrt(T D / 2)``. The first is ``log K / eta + eta (c^2 T + Z) / 2`` for a number (or the "tuned" one
+    of theorem 1); for "anytime" and "adaptive" see the documentation, which has the proof. It is least for an ``ix`` of
     about ``sqrt(D / (2 T))``. Without ``ix`` there is no such bound: the regret of single runs has a heavy tail.
 
     >>> round(exp3_abs_tail_bound(10_000, 20, 0.2, ix=0.02))

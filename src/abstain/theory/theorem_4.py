@@ -17,8 +17,8 @@ def ucb_gt_bound(
     *,
     graph: ArrayLike | None = None,
 ) -> float:
-    """Theorem 4 with all its terms: UCB-GT's expected regret is at most ``sum_C max Delta max s + K beta / (beta - 2)``,
-    and at most ``T max Delta``.
+    """Theorem 4 with all its terms: UCB-GT's expected regret is at most ``sum_C max Delta max s + K beta / (beta -
+    2)``, and at most ``T max Delta``.
 
     ``s`` is how often an expert has to be updated until ``3 sqrt(2 beta log T / s) + (K - 1) / s = Delta``; it is at
     most ``18 beta log T / Delta^2 + 2 (K - 1) / Delta``. The paper's O() has neither of these: its proof bounds the
