@@ -34,7 +34,7 @@ class Regions:
 
     def least(self, n: int) -> float:
         """The regret of any learner that chooses without looking at x is at least this after n rounds, on average over
-        which region is the best one. The largest for a gap of about ``m / (4 sqrt(n))``.
+        which region is the best one. The largest for a gap of about ``(m - 1) / (2 sqrt(n))``.
         """
         n, m = as_count(n, "n", least=0), self.experts.n_rules
         return self.gap / m * n * told_apart(n, m, difference(self.gap) / m)

@@ -61,7 +61,7 @@ class Cliques:
 
     def least(self, n: int) -> float:
         """The regret of *any* learner that sees its group's losses alone is at least this after n rounds, on average
-        over which group has the best expert. The largest for a gap of about ``sqrt(m / n) / 4``.
+        over which group has the best expert. The largest for a gap of about ``(1 - 1/m) sqrt(m / n) / 2``.
         """
         n = as_count(n, "n", least=0)
         return self.gap * n * told_apart(n, self.groups, difference(self.gap))

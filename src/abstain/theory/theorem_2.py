@@ -36,11 +36,10 @@ def cont_exp3_abs_bound(
     """Theorem 2 with its proof's constants; ContEXP3-ABS's expected regret against any pair of functions with this
     ``lipschitz`` constant, and M*_T(gamma) = ``close`` of its own (`close_calls`), is at most this.
 
-    ``2 sqrt(T N log K) + (3 L / 2 + sqrt(5) / 2) epsilon T / gamma + M*``, for ``n_balls`` N that were made, the rate
+    ``2 sqrt(T N log K) + (3 L / 2 + sqrt(5) / 2) epsilon T / gamma + M*``, for at most ``n_balls`` N balls, the rate
     ``eta = sqrt(N log K / T)`` and a grid of ``n_actions`` K = ``learner.experts.n_experts`` pairs. For the three
-    actions (K = 3) the ``sqrt(5) / 2``, what a grid misses, is 0. It is at most T. The printed proof has ``2 L`` for
-    the bracket, which leaves the grid out; and its ``N <= C epsilon^-d`` counts balls that cover, while centres
-    more than epsilon apart can be 2^d times as many.
+    actions (K = 3) the ``sqrt(5) / 2``, what a grid misses, is 0. It is at most T. The documentation says where the
+    printed proof has other constants.
 
     >>> round(cont_exp3_abs_bound(10**6, 100, epsilon=0.02, gamma=0.5))
     80963
