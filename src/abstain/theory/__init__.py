@@ -1,7 +1,7 @@
 """What the theorems promise: bounds on regret, and the coverings of feedback graphs they speak of."""
 
 from .arguments import MOST_EXACT
-from .best_covering import best_covering
+from .cheapest import best_covering
 from .coverings import admissible_covering, shared_covering
 from .independence import independence_bound, independence_number
 from .tail import exp3_abs_tail_bound

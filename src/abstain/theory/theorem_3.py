@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..errors import InputError, shown
 from ..typing import Floats
 from .arguments import as_size, as_stochastic, in_graph, unlikely
-from .best_covering import cheapest_covering, price
+from .cheapest import cheapest_covering, price
 from .coverings import as_covering
 
 
