@@ -9,7 +9,7 @@ from .engine import Choice, Decision, KernelLearner, Kernels, Learner
 from .errors import AbstainError
 from .gate import Case, Gate
 from .kernels.jit import kernel
-from .learners import UCB, UCBABS, UCBGT, UCBNT, ContExp3Abs, DoublyRobust, Exp3Abs, FullSupervision, Stacked
+from .learners import UCB, UCBABS, UCBGT, UCBNT, ContExp3Abs, DoublyRobust, Exp3, Exp3Abs, FullSupervision, Stacked
 from .loading import load
 from .regret import best_in_hindsight, best_pair
 from .simulate import simulate
@@ -31,6 +31,7 @@ __all__ = [
     "ContExp3Abs",
     "Decision",
     "DoublyRobust",
+    "Exp3",
     "Exp3Abs",
     "FullSupervision",
     "Gate",

@@ -22,6 +22,7 @@ LEARNERS = {
     "ucb_nt": finite(ab.UCBNT, ties="random"),
     "ucb_gt": finite(ab.UCBGT, ties="random"),
     "fs": finite(ab.FullSupervision, ties="random"),
+    "exp3": finite(ab.Exp3),
     "exp3_abs": finite(ab.Exp3Abs),
     "exp3_abs_singles": finite(ab.Exp3Abs, SINGLES),
     "ucb_abs": finite(ab.UCBABS),

@@ -8,6 +8,7 @@ MAKE = {
     "UCB": lambda: ab.UCB(RINGS, cost=0.3, seed=1),
     "UCBGT": lambda: ab.UCBGT(RINGS, cost=0.3, seed=1),
     "FS": lambda: ab.FullSupervision(RINGS, cost=0.3, seed=1),
+    "Exp3": lambda: ab.Exp3(RINGS, cost=0.3, seed=1),
     "Exp3Abs": lambda: ab.Exp3Abs(RINGS, cost=0.3, seed=1),
     "UCBABS": lambda: ab.UCBABS(BALLS, cost=0.3, seed=1),
     "Exp3Abs-memories": lambda: ab.Exp3Abs(

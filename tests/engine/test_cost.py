@@ -15,6 +15,7 @@ MAKE = {
     "UCBNT": lambda cost, **k: ab.UCBNT(RINGS, cost=cost, seed=1),
     "UCBGT": lambda cost, **k: ab.UCBGT(RINGS, cost=cost, seed=1),
     "FS": lambda cost, **k: ab.FullSupervision(RINGS, cost=cost, seed=1),
+    "Exp3": lambda cost, **k: ab.Exp3(RINGS, cost=cost, seed=1),
     "Exp3Abs": lambda cost, **k: ab.Exp3Abs(RINGS, cost=cost, seed=1),
     "fixed": lambda cost, **k: ab.Exp3Abs(RINGS, cost=cost, seed=1, eta=0.05),
     "memories": lambda cost, **k: ab.Exp3Abs(

@@ -67,8 +67,8 @@ def test_shared_coverings(matrix, seed):
 
 def test_ucb_nt_bound_of_single_experts_is_ucbs():
     gaps = [0.0, 0.1, 0.3]
-    expected = 20 * math.log(500) * (1 / 0.1 + 1 / 0.3) + 15
-    assert theory.ucb_nt_bound(gaps, [[0], [1], [2]], 500) == pytest.approx(expected)
+    expected = 20 * math.log(20_000) * (1 / 0.1 + 1 / 0.3) + 15
+    assert theory.ucb_nt_bound(gaps, [[0], [1], [2]], 20_000) == pytest.approx(expected)
     for wrong in ([[0], [1]], [[0, 1, 2, 3]]):
         with pytest.raises(InputError, match="covering"):
             theory.ucb_nt_bound(gaps, wrong, 500)
@@ -109,6 +109,72 @@ def test_regret_of_ucb_nt_below_the_bound_by_independence():
     worst = np.mean(regrets) + 5 * np.std(regrets) / math.sqrt(len(regrets))
     assert worst < theory.independence_bound(gaps, graph, n)
     assert worst < theory.ucb_nt_bound(gaps, theory.admissible_covering(graph), n)
+
+
+def most_apart(graph, among):
+    """The size of the largest set of experts no two of which are linked."""
+    if not among:
+        return 0
+    one = max(among, key=lambda k: graph[k, list(among)].sum())
+    others = among - {one}
+    if graph[one, list(among)].sum() == 1:
+        return 1 + most_apart(graph, others)
+    return max(most_apart(graph, others), 1 + most_apart(graph, others - set(np.flatnonzero(graph[one]))))
+
+
+def test_independence_beyond_small_K():
+    """Small parts of a layer are exact, whatever K; larger ones are bounded from above, not far off."""
+    rng, n, log_T = np.random.default_rng(0), 60, math.log(1000)
+    for _ in range(30):
+        gaps = rng.choice([0.0, 0.1, 0.15, 0.3, 0.6], n)
+        blocks = np.kron(np.eye(15), np.ones((4, 4))).astype(bool)
+        chained = blocks & (rng.random((n, n)) < 0.7)
+        chained = chained | chained.T | np.eye(n, dtype=bool)
+        expected = 5.0 * n
+        for low, high in ((0.5, 1.0), (0.25, 0.5), (0.125, 0.25), (0.0625, 0.125)):
+            for block in range(15):  # nobody is linked with another block
+                layer = [k for k in range(4 * block, 4 * block + 4) if low < gaps[k] <= high]
+                expected += max(
+                    sum(40 * log_T / gaps[k] + 2 * gaps[k] for k in group)
+                    for size in range(len(layer) + 1)
+                    for group in itertools.combinations(layer, size)
+                    if not any(chained[i, j] for i, j in itertools.combinations(group, 2))
+                )
+        assert theory.independence_bound(gaps, chained, 1000) == pytest.approx(expected)
+    for n in (17, 20):
+        for _ in range(5):
+            graph = rng.random((n, n)) < rng.uniform(0.3, 0.9)
+            graph = graph | graph.T | np.eye(n, dtype=bool)
+            largest = most_apart(graph, frozenset(range(n)))
+            each = 80 * log_T + 1.0
+            bound = theory.independence_bound(np.full(n, 0.5), graph, 1000) - 5 * n
+            assert largest * each - 1e-6 <= bound <= 2 * largest * each
+
+
+@pytest.mark.parametrize("actions", ["three", "grid"])
+def test_regret_below_theorem_2(actions):
+    """Against a pair of Lipschitz functions that abstains where labels lean to no side, 100,000 rounds."""
+    n, gamma, slope, cost = 100_000, 0.2, 3.0, 0.3
+    problem = ab.instances.lipschitz(1, cost)
+    epsilon = theory.cont_exp3_abs_epsilon(n, 1, gamma)
+    regrets = []
+    for seed in range(3):
+        X, y = problem.draw(n, seed)
+        h, r = np.clip(slope * X[:, 0], -1, 1), np.clip(slope * (np.abs(X[:, 0]) - 0.2), -1, 1)
+        loss = np.where(r > 0, ab.losses.ramp(gamma)(h[:, np.newaxis], y)[:, 0], cost)
+        options = {"gamma": gamma} if actions == "grid" else {}
+        learner = ab.ContExp3Abs(
+            1, cost=cost, epsilon=epsilon, horizon=n, eta="tuned", actions=actions, seed=seed, **options
+        )
+        regrets.append(ab.simulate(learner, X, y).loss.sum() - loss.sum())
+        balls = math.ceil(2 / epsilon)
+        assert learner.n_balls <= balls
+        bound = theory.cont_exp3_abs_bound(
+            n, balls, epsilon, gamma, lipschitz=slope, n_actions=learner.experts.n_experts,
+            close=theory.close_calls(r, gamma),
+        )  # fmt: skip
+        assert bound < 0.7 * n
+    assert max(regrets) < bound
 
 
 def test_close_calls():

@@ -107,5 +107,24 @@ def trap(length: int = 300, cost: float = 0.2) -> Stream:
     >>> trap(length=2).regime(5)
     array([1, 1, 0, 0, 0])
     """
+    return _inverting(cost, _at_first(length))
+
+
+def _at_first(length: int) -> Callable[[Ints, int], Ints]:
+    """Regime 1 in the first rounds, then 0."""
     length = as_count(length, "length")
-    return _inverting(cost, lambda t, n: (t < length).astype(np.int64))
+    return lambda t, n: (t < length).astype(np.int64)
+
+
+def late_bloomer(length: int = 200, cost: float = 0.5) -> Stream:
+    """Predict or abstain: expert 0 always predicts and errs in the first ``length`` rounds, then never; expert 1 always
+    abstains.
+
+    EXP3-ABS learns to abstain, and then predicts so rarely that in some runs it finds out very late: its regret has a
+    heavy tail, unless there is ``ix`` (`theory.exp3_abs_tail_bound`, and "The tail" in the documentation's guarantees).
+
+    >>> late_bloomer(length=2).regime(5)
+    array([1, 1, 0, 0, 0])
+    """
+    errs, abstains = np.array([[0.0], [1.0]]), np.array([[0.0, 1.0], [0.0, 1.0]])
+    return Stream(from_columns(1, 2), as_share(cost, "cost"), losses.ZeroOne(), errs, abstains, _at_first(length))

@@ -3,6 +3,7 @@
 from ..engine import Choice, KernelLearner, Kernels, Learner
 from .cont_exp3_abs import ContExp3Abs
 from .doubly_robust import DoublyRobust
+from .exp3 import Exp3
 from .exp3_abs import Exp3Abs
 from .full_supervision import FullSupervision
 from .stacked import Stacked
@@ -19,6 +20,7 @@ __all__ = [
     "Choice",
     "ContExp3Abs",
     "DoublyRobust",
+    "Exp3",
     "Exp3Abs",
     "FullSupervision",
     "KernelLearner",

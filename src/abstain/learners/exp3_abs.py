@@ -36,7 +36,9 @@ class Exp3Abs(WeightedLearner):
       where V stays small (`theory.exp3_abs_bound`).
 
     Where costs vary, c stands for their largest value (1 for a function of x). ``ix`` is added to P (implicit
-    exploration, Neu 2015). A late label is weighted by the probability of its decision's own round.
+    exploration, Neu 2015): the bounds above are on the mean, and single runs may have many times as much regret; with
+    ``ix`` nearly every run has a bound (`theory.exp3_abs_tail_bound`). A late label is weighted by the probability of
+    its decision's own round.
 
     Beyond the paper: ``feedback`` says which labels come back ("predicted", "abstained", "both", or the probabilities
     that they come after predicting and after abstaining); P is then the probability that the label is seen, and
