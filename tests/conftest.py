@@ -15,7 +15,7 @@ SLOW = (
     "engine/test_cost.py",
     "engine/test_nonsense_in_files.py::test_huge_numbers",
     "studies/test_dask.py",
-    "test_capacity.py::test_a_warm_start_takes_no_tokens",
+    "test_capacity.py",
     "test_rearrange.py",
     "test_stacked.py",
     "test_warm_start.py",
