@@ -15,6 +15,7 @@ from ..errors import FileError, InputError
 from ..experts import ExpertSet
 from ..losses import get as loss_named
 from ..simulate import simulate
+from ..typing import Ints
 from . import growth, problems, seeds
 from .cells import Cell, Comparator, Part, Stage
 from .comparing import compare
@@ -57,7 +58,8 @@ def run_batch(batch: Sequence[Part], data: str | None) -> list[Record]:
                 record |= play_log(part, data)
             else:
                 record |= _compare(part, data) if isinstance(part, Comparator) else _play(part, data)
-                record["data"] = fingerprint(part.stage.dataset, data)
+                own = part.stage.own
+                record["data"] = fingerprint(part.stage.dataset, data) if own is None else own.code
             record["host"] = platform.node()
         except MissingDataError as error:
             record |= {"missing": error.dataset, "why": str(error)}
@@ -104,19 +106,18 @@ def _table(stage: Stage, draw: int, cost: float, data: str | None, told: bool = 
     """The rounds of a draw, with the advice worked out unless not ``told``; the same for all costs, unless the set is
     an instance made for a cost.
     """
-    own = stage.dataset in problems.INSTANCES
-    key = (stage.key, draw, cost if own else None, data, told)
+    made = stage.own is None and stage.dataset in problems.INSTANCES
+    key = (stage.key, draw, cost if made else None, data, told)
     table = _kept.tables.pop(key, None)
     if table is None:
         seed = seeds.of_data(stage.seed, stage.dataset, stage.expert_set, draw)
-        if own:
+        if made:
             instance = problems.INSTANCES[stage.dataset](cost)
             experts, loss = instance.experts, instance.loss
             X, y = instance.draw(stage.rounds, seed)
             regime = instance.regime(stage.rounds)
         else:
-            X, y = _rows(stage, seed, data)
-            y, regime = spoil(stage.dataset, y, seeds.of_labels(stage.seed, stage.dataset, stage.expert_set, draw))
+            X, y, regime = _rows(stage, draw, seed, data)
             experts, loss = _experts(stage, X.shape[1]), loss_named("zero_one")
         table = tell(experts, X, y, loss, regime, MOST_BYTES if told else 0)
     _kept.tables[key] = table  # the one used last is the last to go
@@ -125,16 +126,21 @@ def _table(stage: Stage, draw: int, cost: float, data: str | None, told: bool = 
     return table
 
 
-def _rows(stage: Stage, seed: np.random.SeedSequence, data: str | None) -> tuple[Any, Any]:
-    """Rows of the set in random order, without replacement unless it has fewer than there are rounds."""
+def _rows(stage: Stage, draw: int, seed: np.random.SeedSequence, data: str | None) -> tuple[Any, Any, Ints]:
+    """Rows of the set in random order, without replacement unless it has fewer than there are rounds, and regimes."""
+    if stage.own is not None:
+        X, y = stage.own.draw(stage.rounds, seed, stage.scale)
+        return X, y, np.zeros(len(y), np.int64)
     name = source(stage.dataset)
-    scale = stage.scale if problems.is_scaled(stage.dataset) else None
     try:
-        return datasets.load(name, scale=scale, data=data, n=stage.rounds, seed=seed)
+        scale = None if stage.scale == "none" else stage.scale
+        X, y = datasets.load(name, scale=scale, data=data, n=stage.rounds, seed=seed)
     except (FileError, InputError) as error:  # not a file, or not a package
         if datasets.info(name, data=data).found is None:
             raise MissingDataError(name, str(error)) from None
         raise
+    y, regime = spoil(stage.dataset, y, seeds.of_labels(stage.seed, stage.dataset, stage.expert_set, draw))
+    return X, y, regime
 
 
 def _experts(stage: Stage, dim: int) -> ExpertSet:

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .. import __version__
+from .expert_specs import ExpertsSpec
 from .growth import Growth
-from .ingredients import ExpertsSpec, Keyed, LearnerSpec
+from .ingredients import Keyed, LearnerSpec
 from .logs.study import LogPart
 from .problems import is_scaled
+from .set_specs import SetSpec
 from .study import Study
 
 
@@ -25,6 +27,12 @@ class Stage(Keyed):
     seed: int
     version: str = __version__
     """Of the library: what another version ran is not taken for this one's."""
+    own: SetSpec | None = None
+    """The set, if it is not one of the library's."""
+
+    def _content(self) -> list[Any]:
+        """Without a set of one's own, what it was before there were any."""
+        return [part for part in super()._content() if part is not None]
 
     @property
     def weight(self) -> float:
@@ -77,20 +85,25 @@ Part: TypeAlias = Cell | Comparator | Growth | LogPart
 
 
 def dataset_of(part: Part) -> str | None:
-    """The set a part is played on, if it is one that may have a file."""
-    if isinstance(part, Growth):
-        return None
-    return part.dataset if isinstance(part, LogPart) else part.stage.dataset
+    """The library's set that a part is played on, if it is one that may have a file; one's own are known by content."""
+    if isinstance(part, LogPart):
+        return part.dataset
+    return None if isinstance(part, Growth) or part.stage.own is not None else part.stage.dataset
 
 
 def stages(study: Study) -> list[tuple[float, Stage]]:
     """The cost and the stage of every group of a study. Scalings share a set that is not scaled."""
-    return [
-        (cost, Stage(dataset, study.scale if is_scaled(dataset) else "none", study.experts,
-                     study.rounds, study.checkpoints, expert_set, study.seed))
-        for dataset, cost in study.settings
-        for expert_set in range(study.expert_sets)
-    ]  # fmt: skip
+    found = []
+    for dataset, cost in study.settings:
+        own = study.own_set(dataset)
+        scaled = is_scaled(dataset) if own is None else own.is_scaled
+        scale = study.scale if scaled else "none"
+        for expert_set in range(study.expert_sets):
+            stage = Stage(
+                dataset, scale, study.experts, study.rounds, study.checkpoints, expert_set, study.seed, own=own
+            )
+            found.append((cost, stage))
+    return found
 
 
 def cells(study: Study) -> list[Cell]:

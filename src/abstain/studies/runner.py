@@ -5,7 +5,7 @@ import platform
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from ..errors import InputError
 from . import growth, outputs
 from .batch import Record
 from .cells import Part, batches, cells, comparators, dataset_of
+from .described import described
 from .log import Log
 from .logs import results as logged
 from .logs import study as log_studies
@@ -90,7 +91,9 @@ def run(
         ]
         check_same(kept, folder, Path(out))
         if todo:
-            log.note({"abstain": __version__, "host": platform.node(), "studies": [asdict(study) for study in studies]})
+            log.note(
+                {"abstain": __version__, "host": platform.node(), "studies": [described(study) for study in studies]}
+            )
         with (
             _progress(parts, todo, console) as advance,
             closing(run_all(batches(todo.values()), folder, jobs or _n_cores(), dask)) as results,
