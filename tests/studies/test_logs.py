@@ -308,7 +308,7 @@ def test_a_users_file_and_the_command(tmp_path, monkeypatch):
         assert words in result.output
     names = {file.name for file in (tmp_path / "out").rglob("*") if file.is_file()}
     assert names == {"cells.jsonl", "results.parquet", "logs.parquet", "mine.md", "mine.csv", "mine-over-time.svg",
-                     "mine-over-time.png"}  # fmt: skip
+                     "mine-over-time.png", "mine-over-time.pdf"}  # fmt: skip
     assert len(pl.read_parquet(tmp_path / "out" / "logs.parquet")) == 2 * 5
     for wrong in ('logs = ["nothing"]', "delays = []", "rounds = 5", "repetitions = 0", "seed = -1", "costs = [0.1]",
                   'learners = ["UCB-GT", "UCB-GT"]', "learners = []", "goals = [1]",

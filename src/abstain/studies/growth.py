@@ -28,6 +28,8 @@ class GrowthStudy:
     name: str
     title: str = ""
     figure: str = ""
+    role: str = ""
+    """What it is to the paper's claims; see `Study`."""
     dims: tuple[int, ...] = (1, 2)
     rounds: tuple[int, ...] = (1_000, 10_000, 100_000)
     runs: int = 10

@@ -71,6 +71,17 @@ def as_options(options: Any, name: str) -> dict[str, Any]:
     return plain
 
 
+def _as_said(options: dict[str, Any]) -> dict[str, Any]:
+    """Options as plain values, or else in words."""
+    plain = {}
+    for name, value in options.items():
+        try:
+            plain[name] = as_options({name: value}, name)[name]
+        except InputError:
+            plain[name] = repr(value)
+    return plain
+
+
 @dataclass(frozen=True)
 class LearnerSpec(Keyed):
     """A learner: the label its lines have, its class, its options.
@@ -89,6 +100,8 @@ class LearnerSpec(Keyed):
     """Whether it is shown the label of every round."""
     in_python: bool = field(default=False, init=False, compare=False)
     """Whether it is played round by round, which takes much longer than compiled code does."""
+    all_options: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    """The options, those that were not given among them, as far as they are plain values."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.label, str) or not self.label:
@@ -136,6 +149,7 @@ class LearnerSpec(Keyed):
             made = self.make(experts.hyperplanes(1, 1, 1), cost=0.5, loss="zero_one", seed=0, rounds=1)
             object.__setattr__(self, "supervised", bool(made.supervised))
             object.__setattr__(self, "in_python", isinstance(made.playing(0), PlayingRounds))
+            object.__setattr__(self, "all_options", _as_said({name: getattr(made, name) for name in made.options}))
         except AbstainError:
             raise
         except Exception as error:  # whatever somebody's constructor does

@@ -1,24 +1,24 @@
 """Running studies: what is not in the folder's log yet is run and added to it."""
 
-import io
 import platform
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..datasets.folders import as_folder
 from ..errors import InputError
-from . import growth, outputs
+from . import growth, metadata, outputs
 from .batch import Record
 from .cells import Part, batches, cells, comparators, dataset_of
 from .described import described
 from .log import Log
 from .logs import results as logged
 from .logs import study as log_studies
+from .progress import progress
 from .results import collect
 from .sources import check_same
 from .spec import AnyStudy
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
 
-RESULTS = "results.parquet"
 FAILURES = "failures.txt"
 
 
@@ -80,7 +79,7 @@ def run(
     parts: dict[str, Part] = {}
     for study in studies:
         parts |= {part.key: part for part in _parts(study)}
-    session = Session(tuple(studies), None, Path(out) / RESULTS)  # type: ignore[arg-type]
+    session = Session(tuple(studies), None, Path(out) / metadata.NAME)  # type: ignore[arg-type]
     with Log(Path(out)) as log:
         todo = {key: part for key, part in parts.items() if key not in log.records}
         session.n_kept = len(parts) - len(todo)
@@ -95,7 +94,7 @@ def run(
                 {"abstain": __version__, "host": platform.node(), "studies": [described(study) for study in studies]}
             )
         with (
-            _progress(parts, todo, console) as advance,
+            progress(parts, todo, console) as advance,
             closing(run_all(batches(todo.values()), folder, jobs or _n_cores(), dask)) as results,
         ):
             for records in results:
@@ -105,9 +104,7 @@ def run(
         session.curves = collect([study for study in studies if isinstance(study, Study)], log.records)
         session.grown = growth.collect(studies, log.records)
         session.logged = logged.collect(studies, log.records)
-        stream = io.BytesIO()
-        session.curves.write_parquet(stream)
-        outputs.write(session.path, stream.getvalue())
+        metadata.write(session.path, session.curves, studies, session.grown)
         _write_failures(session)
     session.seconds = time.perf_counter() - start
     return session
@@ -147,26 +144,3 @@ def _write_failures(session: Session) -> None:
     else:
         with outputs.writing(path):
             path.unlink(missing_ok=True)
-
-
-@contextmanager
-def _progress(parts: dict[str, Part], todo: dict[str, Part], console: "Console | None") -> Iterator[Any]:
-    """One bar over all parts that are still to be run."""
-    if console is None or not todo:
-        yield lambda part: None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
-               TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())  # fmt: skip
-    done = len(parts) - len(todo)
-    with Progress(*columns, console=console) as progress:
-        total = sum(part.weight for part in todo.values())
-        task = progress.add_task(f"{done:,} of {len(parts):,} cells", total=total)
-
-        def advance(part: Part) -> None:
-            nonlocal done
-            done += 1
-            progress.update(task, advance=part.weight, description=f"{done:,} of {len(parts):,} cells")
-
-        yield advance

@@ -20,6 +20,7 @@ SetAndCost: TypeAlias = tuple[str, float]
 SCALES = ("maxabs", "minmax", "none")
 PUBLISHED = (200, 1_000, 5_000, 9_800)
 """The rounds of the published points: always among the checkpoints."""
+ROLES = ("main", "extreme", "confidence", "small", "bias", "adversarial", "reading")
 MOST_ROUNDS = 10**9
 QUICK_ROUNDS, QUICK_DRAWS = 2_000, 2
 
@@ -61,6 +62,8 @@ class Study:
     """The learner that others are compared with there, if not FS or the first."""
     apart: tuple[str, ...] = ("FS",)
     """Learners that do not compete with the others."""
+    role: str = ""
+    """What it is to the paper's claims, which look at studies by their roles: one of `ROLES`, or nothing."""
     own: tuple[SetSpec, ...] = ()
     """Sets of one's own, by whose names the others call them."""
 
@@ -84,6 +87,7 @@ class Study:
             raise InputError(f"seed: expected a whole number that is not negative, got {self.seed!r}")
         object.__setattr__(self, "seed", int(self.seed))
         one_of(self.scale, SCALES, "scale")
+        one_of(self.role, ("", *ROLES), "role")
         if not isinstance(self.experts, ExpertsSpec):
             raise InputError(f"experts: expected an ExpertsSpec, got {self.experts!r}")
         settings, instead = self._pairs(), _as_pairs(self.instead, "instead")
@@ -126,6 +130,11 @@ class Study:
         if not self.sets or not self.costs:
             raise InputError("expected sets and costs, or settings, got neither")
         return tuple((dataset, cost) for dataset in self.sets for cost in self.costs)
+
+    @property
+    def played(self) -> "Study":
+        """The study without what is only said of it: studies that play the same have the same."""
+        return replace(self, name="played", title="", figure="", table="", role="", reference="", apart=())
 
     def own_set(self, dataset: str) -> SetSpec | None:
         """The set of one's own of that name; None for the library's."""

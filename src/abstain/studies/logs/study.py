@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from ... import __version__
 from ...errors import InputError
@@ -35,6 +35,8 @@ class LogStudy:
     A learner's labels are those of its option ``feedback``; two learners may have the same label if that differs.
     """
 
+    role: ClassVar[str] = ""
+    """The paper has no logs."""
     name: str
     title: str = ""
     figure: str = ""
