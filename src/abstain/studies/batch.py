@@ -11,28 +11,29 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .. import datasets
+from ..engine.prepared import Prepared, bytes_kept
 from ..errors import FileError, InputError
 from ..experts import ExpertSet
 from ..losses import get as loss_named
 from ..simulate import simulate
+from ..tables import as_table
 from ..typing import Ints
 from . import growth, problems, seeds
 from .cells import Cell, Comparator, Part, Stage
-from .comparing import compare
+from .comparing import Draw, compare
 from .logs.play import play as play_log
 from .logs.study import LogPart
 from .sources import MissingDataError, fingerprint
 from .spoilt import source, spoil
 from .study import shown_rounds
-from .told import Table, tell
 
 Record: TypeAlias = dict[str, Any]
 """What is known of a part: plain values, so that a line of JSON holds it exactly."""
 
 MOST_BYTES = 1 << 28
-"""A table whose advice takes more is played without keeping it ..."""
+"""Advice on a draw that takes more is worked out by every learner anew ..."""
 KEPT_BYTES = 1 << 27
-"""... and tables are kept for later batches up to this."""
+"""... and draws are kept for later batches up to this."""
 
 
 class _Kept(threading.local):
@@ -40,7 +41,7 @@ class _Kept(threading.local):
 
     def __init__(self) -> None:
         self.experts: tuple[Any, Any] = (None, None)
-        self.tables: dict[Any, Table] = {}
+        self.draws: dict[Any, Draw] = {}
 
 
 _kept = _Kept()
@@ -70,21 +71,16 @@ def run_batch(batch: Sequence[Part], data: str | None) -> list[Record]:
 
 
 def _play(cell: Cell, data: str | None) -> Record:
-    """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds shown.
-
-    A learner that is not the library's may look at the features, so that a cell with one is played on the table as it
-    is; by all its learners, or their times could not be compared.
-    """
+    """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds shown."""
     stage = cell.stage
-    told = not any(spec.own for spec in cell.learners)
-    table = _table(stage, cell.draw, cell.cost, data, told)
+    rounds = _draw(stage, cell.draw, cell.cost, data).rounds
     at = shown_rounds(stage.rounds, stage.checkpoints)
     runs = []
     for spec in cell.learners:
         seed = seeds.of_learner(stage.seed, stage.dataset, stage.expert_set, cell.draw, spec.label)
-        learner = spec.make(table.experts, cost=cell.cost, loss=table.loss, seed=seed, rounds=stage.rounds)
+        learner = spec.make(rounds.experts, cost=cell.cost, loss=rounds.loss, seed=seed, rounds=stage.rounds)
         start = time.perf_counter()
-        trace = simulate(learner, table.X, table.y, checkpoints=at)
+        trace = simulate(learner, rounds, checkpoints=at)
         seconds = time.perf_counter() - start
         runs.append({
             "loss": np.cumsum(trace.loss)[at - 1].tolist(),
@@ -98,18 +94,16 @@ def _play(cell: Cell, data: str | None) -> Record:
 def _compare(group: Comparator, data: str | None) -> Record:
     """The best expert over all draws, and what it lost up to each of the rounds shown."""
     stage = group.stage
-    tables = [partial(_table, stage, draw, group.cost, data) for draw in range(group.draws)]  # all may be too large
-    return compare(tables, group.cost, shown_rounds(stage.rounds, stage.checkpoints))
+    draws = [partial(_draw, stage, draw, group.cost, data) for draw in range(group.draws)]  # all may be too large
+    return compare(draws, group.cost, shown_rounds(stage.rounds, stage.checkpoints))
 
 
-def _table(stage: Stage, draw: int, cost: float, data: str | None, told: bool = True) -> Table:
-    """The rounds of a draw, with the advice worked out unless not ``told``; the same for all costs, unless the set is
-    an instance made for a cost.
-    """
+def _draw(stage: Stage, draw: int, cost: float, data: str | None) -> Draw:
+    """A draw; the same for all costs, unless the set is an instance made for a cost."""
     made = stage.own is None and stage.dataset in problems.INSTANCES
-    key = (stage.key, draw, cost if made else None, data, told)
-    table = _kept.tables.pop(key, None)
-    if table is None:
+    key = (stage.key, draw, cost if made else None, data)
+    found = _kept.draws.pop(key, None)
+    if found is None:
         seed = seeds.of_data(stage.seed, stage.dataset, stage.expert_set, draw)
         if made:
             instance = problems.INSTANCES[stage.dataset](cost)
@@ -119,11 +113,14 @@ def _table(stage: Stage, draw: int, cost: float, data: str | None, told: bool = 
         else:
             X, y, regime = _rows(stage, draw, seed, data)
             experts, loss = _experts(stage, X.shape[1]), loss_named("zero_one")
-        table = tell(experts, X, y, loss, regime, MOST_BYTES if told else 0)
-    _kept.tables[key] = table  # the one used last is the last to go
-    while len(_kept.tables) > 1 and sum(table.n_bytes for table in _kept.tables.values()) > KEPT_BYTES:
-        del _kept.tables[next(iter(_kept.tables))]
-    return table
+        table = as_table(X, experts.n_features)
+        experts.check_inputs(table)
+        keep = bytes_kept(experts, len(table), loss) <= MOST_BYTES
+        found = Draw(Prepared(experts, table, loss.labels(y), loss, keep), regime)
+    _kept.draws[key] = found  # the one used last is the last to go
+    while len(_kept.draws) > 1 and sum(one.rounds.n_bytes for one in _kept.draws.values()) > KEPT_BYTES:
+        del _kept.draws[next(iter(_kept.draws))]
+    return found
 
 
 def _rows(stage: Stage, draw: int, seed: np.random.SeedSequence, data: str | None) -> tuple[Any, Any, Ints]:
