@@ -19,16 +19,16 @@ from ..simulate import simulate
 from ..tables import as_table
 from ..typing import Ints
 from . import growth, problems, seeds
-from .cells import Cell, Comparator, Part, Stage
+from .cells import Cell, Comparator, Job, Stage
 from .comparing import Draw, compare
 from .logs.play import play as play_log
-from .logs.study import LogPart
+from .logs.study import LogJob
 from .sources import MissingDataError, fingerprint
 from .spoilt import source, spoil
 from .study import shown_rounds
 
 Record: TypeAlias = dict[str, Any]
-"""What is known of a part: plain values, so that a line of JSON holds it exactly."""
+"""What is known of a job: plain values, so that a line of JSON holds it exactly."""
 
 MOST_BYTES = 1 << 28
 """Advice on a draw that takes more is worked out by every learner anew ..."""
@@ -47,20 +47,20 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def run_batch(batch: Sequence[Part], data: str | None) -> list[Record]:
-    """A record for each part; of one that fails, why. ``data`` is the folder of the data sets."""
+def run_batch(batch: Sequence[Job], data: str | None) -> list[Record]:
+    """A record for each job; of one that fails, why. ``data`` is the folder of the data sets."""
     records = []
-    for part in batch:
-        record: Record = {"key": part.key, "what": str(part)}
+    for job in batch:
+        record: Record = {"key": job.key, "what": str(job)}
         try:
-            if isinstance(part, growth.Growth):
-                record |= growth.play(part)
-            elif isinstance(part, LogPart):
-                record |= play_log(part, data)
+            if isinstance(job, growth.Growth):
+                record |= growth.play(job)
+            elif isinstance(job, LogJob):
+                record |= play_log(job, data)
             else:
-                record |= _compare(part, data) if isinstance(part, Comparator) else _play(part, data)
-                own = part.stage.own
-                record["data"] = fingerprint(part.stage.dataset, data) if own is None else own.code
+                record |= _compare(job, data) if isinstance(job, Comparator) else _play(job, data)
+                own = job.stage.own
+                record["data"] = fingerprint(job.stage.dataset, data) if own is None else own.code
             record["host"] = platform.node()
         except MissingDataError as error:
             record |= {"missing": error.dataset, "why": str(error)}

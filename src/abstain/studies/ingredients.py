@@ -5,7 +5,7 @@ import inspect
 import json
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,10 +40,13 @@ def one_of(value: Any, known: Any, name: str) -> None:
 class Keyed:
     """Something known by its content."""
 
+    sort: ClassVar[str] = ""
+    """What keys call it, where logs were written with another name than that of the class."""
+
     @cached_property
     def key(self) -> str:
         """A hash of its kind and fields: equal for equal content, in every process."""
-        content = json.dumps([type(self).__name__, *map(_as_key, self._content())], sort_keys=True)
+        content = json.dumps([self.sort or type(self).__name__, *map(_as_key, self._content())], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:24]
 
     def _content(self) -> list[Any]:

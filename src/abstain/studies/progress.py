@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .cells import Cell, Part
+from .cells import Cell, Job
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,10 +14,10 @@ EVERY = 10.0
 """Seconds between two lines."""
 
 
-def slow_ones(parts: Sequence[Part]) -> str:
+def slow_ones(jobs: Sequence[Job]) -> str:
     """Which learners of these are written in Python, as a clause; they take most of the time."""
     labels = dict.fromkeys(
-        spec.label for part in parts if isinstance(part, Cell) for spec in part.learners if spec.in_python
+        spec.label for job in jobs if isinstance(job, Cell) for spec in job.learners if spec.in_python
     )
     if not labels:
         return ""
@@ -27,27 +27,27 @@ def slow_ones(parts: Sequence[Part]) -> str:
 
 @contextmanager
 def progress(
-    parts: Mapping[str, Part], todo: Mapping[str, Part], console: "Console | None"
-) -> Iterator[Callable[[Part], None]]:
-    """What is called with each part that is finished."""
+    wanted: Mapping[str, Job], todo: Mapping[str, Job], console: "Console | None"
+) -> Iterator[Callable[[Job], None]]:
+    """What is called with each job that is finished."""
     if console is None or not todo:
-        yield lambda part: None
+        yield lambda job: None
         return
-    done, slow = len(parts) - len(todo), slow_ones(list(todo.values()))
-    total = sum(part.weight for part in todo.values())
+    done, slow = len(wanted) - len(todo), slow_ones(list(todo.values()))
+    total = sum(job.weight for job in todo.values())
     if not console.is_terminal:
         start = last = time.monotonic()
         weight = 0.0
-        console.print(f"{done:,} of {len(parts):,} cells{slow}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"{done:,} of {len(wanted):,} cells{slow}", markup=False, highlight=False, soft_wrap=True)
 
-        def line(part: Part) -> None:
+        def line(job: Job) -> None:
             nonlocal done, last, weight
-            done, weight = done + 1, weight + part.weight
+            done, weight = done + 1, weight + job.weight
             now = time.monotonic()
             if now - last >= EVERY and weight < total:
                 last = now
                 left = (now - start) * (total - weight) / weight
-                text = f"{done:,} of {len(parts):,} cells, about {left:,.0f} s left{slow}"
+                text = f"{done:,} of {len(wanted):,} cells, about {left:,.0f} s left{slow}"
                 console.print(text, markup=False, highlight=False, soft_wrap=True)
 
         yield line
@@ -58,11 +58,11 @@ def progress(
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
                TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())  # fmt: skip
     with Progress(*columns, console=console) as bar:
-        task = bar.add_task(f"{done:,} of {len(parts):,} cells{escape(slow)}", total=total)
+        task = bar.add_task(f"{done:,} of {len(wanted):,} cells{escape(slow)}", total=total)
 
-        def advance(part: Part) -> None:
+        def advance(job: Job) -> None:
             nonlocal done
             done += 1
-            bar.update(task, advance=part.weight, description=f"{done:,} of {len(parts):,} cells{escape(slow)}")
+            bar.update(task, advance=job.weight, description=f"{done:,} of {len(wanted):,} cells{escape(slow)}")
 
         yield advance

@@ -63,9 +63,9 @@ def reproduce(
         shown = figures.draw_studies(session.curves, played, out / "figures")
         alone = {study.name for study in studies if not study.role}
         curves = session.curves.filter(session.curves["study"].is_in([study.name for study in judged]))
-        more = {"n_experts": _n_experts(judged), "growth": session.grown}
+        more = {"n_experts": _n_experts(judged), "growth": session.grown, "studies": judged}
         verdicts = claims.judge(curves, more) if judged else []
-        readings = claims.breaks(curves, verdicts, {study.name: study.title for study in judged})
+        readings = claims.breaks(curves, verdicts, {study.name: study.title for study in judged}, judged)
         tables = tabled.tables(session.curves, studies)
         for table in tables:
             tabled.write(table, out / "tables")
@@ -142,7 +142,7 @@ def _n_experts(studies: Sequence[AnyStudy]) -> dict[str, int]:
             else study.experts.make(datasets.info(dataset).features, None)
         ).n_experts
         for study in studies
-        if isinstance(study, Study) and study.name.startswith("adversarial")
+        if isinstance(study, Study) and study.role == "adversarial"
         for dataset, cost in study.settings
     }
 

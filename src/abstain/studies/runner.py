@@ -13,7 +13,7 @@ from ..datasets.folders import as_folder
 from ..errors import InputError
 from . import growth, metadata, outputs
 from .batch import Record
-from .cells import Part, batches, cells, comparators, dataset_of
+from .cells import Job, batches, cells, comparators, dataset_of
 from .described import described
 from .log import Log
 from .logs import results as logged
@@ -43,11 +43,11 @@ class Session:
     n_kept: int = 0
     n_run: int = 0
     n_missing: int = 0
-    """How many parts (cells and comparators) were in the log, were run now, and have no data."""
+    """How many jobs were in the log, were run now, and have no data."""
     missing: dict[str, str] = field(default_factory=dict)
     """The data sets that are not here, and what `datasets.load` said."""
     failures: list[Record] = field(default_factory=list)
-    """The parts that failed: ``what``, ``failed`` (why), ``traceback``. They are tried again by the next run."""
+    """The jobs that failed: ``what``, ``failed`` (why), ``traceback``. They are tried again by the next run."""
     seconds: float = 0.0
     grown: list[growth.Row] = field(default_factory=list)
     """Runs of ContEXP3-ABS."""
@@ -76,17 +76,17 @@ def run(
     if data is not None:
         data = as_folder(data)
     folder = None if data is None else str(Path(data).absolute())
-    parts: dict[str, Part] = {}
+    wanted: dict[str, Job] = {}
     for study in studies:
-        parts |= {part.key: part for part in _parts(study)}
+        wanted |= {job.key: job for job in _jobs_of(study)}
     session = Session(tuple(studies), None, Path(out) / metadata.NAME)  # type: ignore[arg-type]
     with Log(Path(out)) as log:
-        todo = {key: part for key, part in parts.items() if key not in log.records}
-        session.n_kept = len(parts) - len(todo)
+        todo = {key: job for key, job in wanted.items() if key not in log.records}
+        session.n_kept = len(wanted) - len(todo)
         kept = [
             (dataset, log.records[key])
-            for key, part in parts.items()
-            if key in log.records and (dataset := dataset_of(part)) is not None
+            for key, job in wanted.items()
+            if key in log.records and (dataset := dataset_of(job)) is not None
         ]
         check_same(kept, folder, Path(out))
         if todo:
@@ -94,7 +94,7 @@ def run(
                 {"abstain": __version__, "host": platform.node(), "studies": [described(study) for study in studies]}
             )
         with (
-            progress(parts, todo, console) as advance,
+            progress(wanted, todo, console) as advance,
             closing(run_all(batches(todo.values()), folder, jobs or _n_cores(), dask)) as results,
         ):
             for records in results:
@@ -110,12 +110,12 @@ def run(
     return session
 
 
-def _parts(study: AnyStudy) -> list[Part]:
+def _jobs_of(study: AnyStudy) -> list[Job]:
     """All that a study needs."""
     if isinstance(study, growth.GrowthStudy):
-        return [*growth.parts(study)]
+        return [*growth.jobs(study)]
     if isinstance(study, log_studies.LogStudy):
-        return [*log_studies.parts(study)]
+        return [*log_studies.jobs(study)]
     return [*cells(study), *comparators(study)]
 
 

@@ -74,14 +74,14 @@ def read(path: str | os.PathLike[str]) -> dict[str, AnyStudy]:
 
 
 def select(studies: Mapping[str, AnyStudy], name: str) -> list[AnyStudy]:
-    """The study of that name and those whose name goes on after it (``readings-...``); "all" but the readings.
+    """The study of that name and those whose name goes on after it (``moving-...``); "all" but other readings.
 
-    With the readings comes our own, `regret`, to compare them with.
+    With readings comes our own, `regret`, to compare them with.
     """
     if name == "all":
-        return [study for key, study in studies.items() if not key.startswith("readings-")]
+        return [study for study in studies.values() if study.role != "reading"]
     chosen = [study for key, study in studies.items() if key == name or key.startswith(f"{name}-")]
-    if name == "readings" and chosen and "regret" in studies:
+    if any(study.role == "reading" for study in chosen) and "regret" in studies:
         chosen.insert(0, studies["regret"])
     if not chosen:
         known = ", ".join(dict.fromkeys(key.partition("-")[0] for key in studies))

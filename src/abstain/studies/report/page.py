@@ -43,7 +43,7 @@ def page(verdicts: Sequence[Verdict], figures: Sequence[Picture], studies: Seque
         drawn = sorted(figures, key=lambda picture: picture.number)
         sections.append(("figures", "Figures", "\n".join(figure(picture) for picture in drawn)))
     if facts.summary is not None and len(facts.summary):
-        sections.append(("numbers", "Final numbers", _NUMBERS + numbers.finals(facts.summary, titles)))
+        sections.append(("numbers", "Final numbers", _NUMBERS + numbers.finals(facts.summary, titles, studies)))
     if facts.tables and not facts.curves:
         sections.append(("tables", "Overview", overviews(facts.tables)))
     if facts.readings:
