@@ -188,7 +188,7 @@ def test_compare(folder, tmp_path):
     assert any(re.fullmatch(r"mine: mine, c = 0.2, UCB-GT: loss by up to .* \(in [123] runs\)", line) for line in lines)
     assert not any(", first: " in line for line in lines)  # it does the same
     code, said = compare(first, tmp_path / "none")
-    assert (code, "cannot be read" in said) == (2, True)
+    assert (code, "got no such file" in said) == (2, True)
 
 
 def test_lines_without_a_terminal(monkeypatch, tmp_path):

@@ -43,6 +43,8 @@ def read(path: Path) -> Results:
     import polars as pl
 
     file = path / NAME if path.is_dir() else path
+    if not file.is_file():
+        raise FileError(f"{file}: expected results of a study, got no such file")
     try:
         about = json.loads(pl.read_parquet_metadata(file).get(KEY, "{}"))
         return Results(pl.read_parquet(file), about)
