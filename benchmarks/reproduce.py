@@ -23,7 +23,7 @@ from .timing import best
 FOUR = ("UCB", "UCB-NT", "UCB-GT", "FS")
 TARGET, GOAL, MOST_MEMORY = 6.0, 3.0, 2.0
 REPETITIONS = 3
-PARTS = {"simulate": "playing", "tell": "advice, worked out once a draw", "_counts": "the best expert's sums"}
+PARTS = {"simulate": "playing", "Prepared": "advice, worked out once a draw", "compare": "the best expert's sums"}
 
 
 def study() -> Study:
@@ -38,7 +38,7 @@ def study() -> Study:
 def computing(what: Study, jobs: int) -> float:
     """The seconds it takes in a new folder, data files read anew."""
     loading._whole.cache_clear()
-    batch._kept.tables.clear()
+    batch._kept.draws.clear()
     with tempfile.TemporaryDirectory() as folder:
         session = runner.run([what], Path(folder), jobs=jobs)
     if session.failures:

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 
 STUDY = """
 [studies.mine]
+role = "main"
 sets = ["synthetic"]
 costs = [0.2]
 learners = ["UCB-GT, β = 0.625", "FS"]
@@ -32,6 +33,9 @@ SMALL = {
     ("replay",): (["☃.csv", "--model", "☃=ä:sure", "--label", "ü", "--out", "öut ☃"], 0),
     ("demo",): (["--out", "☃.toml"], 2),  # no folder
     ("reproduce",): (["☃.toml", "--quick", "--jobs", "1", "--out", "öut ☃"], 0),
+    ("compare",): (["☃", "öut"], 2),
+    ("replay",): (["☃.csv"], 2),
+    ("demo",): (["--out", "☃.toml"], 2),
 }
 """For every command, options that make it do its work (or say why not) quickly, and the code it ends with."""
 

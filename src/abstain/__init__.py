@@ -12,7 +12,7 @@ from .kernels.jit import kernel
 from .learners import UCB, UCBABS, UCBGT, UCBNT, ContExp3Abs, DoublyRobust, Exp3, Exp3Abs, FullSupervision, Stacked
 from .loading import load
 from .regret import best_in_hindsight, best_pair
-from .simulate import simulate
+from .simulate import prepare, simulate
 from .trace import Best, Trace
 from .warmup import warmup
 
@@ -50,6 +50,7 @@ __all__ = [
     "kernel",
     "load",
     "losses",
+    "prepare",
     "simulate",
     "theory",
     "warmup",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import costs, losses
-from .engine.blocks import blocks
+from .engine.prepared import Prepared
 from .errors import InputError, shown
 from .experts import ExpertSet
 from .kernels import passes
@@ -15,7 +15,7 @@ from .simulate import as_labels
 from .surrogate import surrogate as surrogate_loss
 from .tables import as_flag, as_floats, as_table
 from .trace import Best
-from .typing import Array, Floats
+from .typing import Floats
 
 Pair: TypeAlias = tuple[float | Callable[[Floats], ArrayLike], float | Callable[[Floats], ArrayLike]]
 
@@ -39,22 +39,26 @@ def best_in_hindsight(
     judge, price = losses.get(loss), costs.get(cost)
     labels = as_labels(y, len(table), judge)
     paid = np.ascontiguousarray(price.of(table, 1, len(table)))
+    rounds = Prepared(experts, table, labels, judge, keep=False)
     # A constant cost counts first and multiplies then, as the learners do; rounding is the same.
-    erred, silent = sums_of_all(experts, table, labels, judge, np.ones_like(paid) if price.constant else paid)
+    erred, silent = sums_of_all(rounds, np.ones_like(paid) if price.constant else paid)
     total = erred + (silent * paid[0] if price.constant else silent)
     expert = int(np.argmin(total))
-    return Best(expert, losses_of(expert, experts, table, labels, judge, paid), total)
+    return Best(expert, losses_of(expert, rounds, paid), total)
 
 
-def sums_of_all(experts: ExpertSet, X: Floats, y: Array, loss: losses.Loss, paid: Floats) -> tuple[Floats, Floats]:
-    """What each expert loses where it predicts, and pays where it abstains, in all rounds (K,); all is checked."""
+def sums_of_all(
+    rounds: Prepared, paid: Floats, first: int = 0, last: int | None = None
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """What each expert loses where it predicts, and pays where it abstains, in all rounds, or some in a row (K,)."""
+    experts = rounds.experts
     rule, predictor = experts.rule_of, experts.predictor_of
     product = experts.n_experts == experts.n_rules * experts.n_predictors  # then sums over tables are faster
     table, single = np.zeros((experts.n_rules, experts.n_predictors) if product else (0, 0)), np.zeros(len(rule))
     silent = np.zeros(experts.n_rules)
-    for rows in blocks(len(X), experts):
-        advice = experts.advise_block(X[rows])
-        errors = loss(advice.predictions, y[rows])
+    for rows in rounds.blocks(first, last):
+        advice = rounds.advice(rows)
+        errors = rounds.losses(rows, advice)
         if product:
             passes.add_losses(advice.abstains, errors, table)
         else:
@@ -63,13 +67,13 @@ def sums_of_all(experts: ExpertSet, X: Floats, y: Array, loss: losses.Loss, paid
     return table[rule, predictor] if product else single, silent[rule]
 
 
-def losses_of(expert: int, experts: ExpertSet, X: Floats, y: Array, loss: losses.Loss, paid: Floats) -> Floats:
-    """The loss L of one expert in each round; all is checked."""
-    rule, predictor = experts.rule_of[expert], experts.predictor_of[expert]
-    own = np.empty(len(X))
-    for rows in blocks(len(X), experts):
-        advice = experts.advise_block(X[rows])
-        errors = loss(advice.predictions[:, [predictor]], y[rows])[:, 0]
+def losses_of(expert: int, rounds: Prepared, paid: Floats) -> Floats:
+    """The loss L of one expert in each round."""
+    rule, predictor = rounds.experts.rule_of[expert], int(rounds.experts.predictor_of[expert])
+    own = np.empty(len(rounds))
+    for rows in rounds.blocks():
+        advice = rounds.advice(rows)
+        errors = rounds.losses_of(predictor, rows, advice)
         own[rows] = np.where(advice.abstains[:, rule], paid[rows], errors)
     return own
 

@@ -2,14 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from . import losses
 from .engine import Learner
 from .engine.loop import room_for
 from .engine.play import Edges, Table
+from .engine.prepared import Prepared
 from .errors import InputError, shown
+from .experts import ExpertSet
 from .losses import Loss
 from .tables import as_count, as_table, plain
 from .trace import Trace
@@ -39,10 +43,37 @@ def _as_checkpoints(checkpoints: ArrayLike | None, n: int) -> Ints:
     return rounds
 
 
+def prepare(experts: ExpertSet, X: ArrayLike, y: ArrayLike, *, loss: Any = "zero_one") -> Prepared:
+    """Rounds for any number of learners with these experts and this loss: what the experts say is worked out once.
+
+    >>> import abstain as ab
+    >>> X, y = ab.datasets.load("synthetic", n=1000, seed=0)
+    >>> experts = ab.experts.hyperplanes(dim=2, n_predictors=10, seed=0)
+    >>> rounds = ab.prepare(experts, X, y)
+    >>> rounds
+    <1000 rounds of <hyperplanes: 200 experts, 10 predictors, 20 rules>>
+    >>> once, anew = (ab.simulate(ab.UCBGT(experts, cost=0.2), *table) for table in ((rounds,), (X, y)))
+    >>> bool((once.loss == anew.loss).all())
+    True
+    """
+    if not isinstance(experts, ExpertSet):
+        raise InputError(f"experts: expected an ExpertSet, got {type(experts).__name__}")
+    table, judge = as_table(X, experts.n_features), losses.get(loss)
+    experts.check_inputs(table)
+    return Prepared(experts, table.copy(), as_labels(y, len(table), judge).copy(), judge)
+
+
+def _check_same(learner: Learner, rounds: Prepared) -> None:
+    if rounds.experts is not learner.experts and rounds.experts.fingerprint != learner.experts.fingerprint:
+        raise InputError(f"rounds: expected those of the learner's experts, {learner.experts!r}, got {rounds!r}")
+    if rounds.loss != learner.loss:
+        raise InputError(f"rounds: expected those of the learner's loss, {learner.loss!r}, got {rounds.loss!r}")
+
+
 def simulate(
     learner: Learner,
-    X: ArrayLike,
-    y: ArrayLike,
+    X: "ArrayLike | Prepared",
+    y: ArrayLike | None = None,
     *,
     checkpoints: ArrayLike | None = None,
     delay: int = 0,
@@ -50,7 +81,8 @@ def simulate(
 ) -> Trace:
     """Play the rows of a table, exactly as that many calls of `decide` and `learn` would.
 
-    X is (T, d), y (T,); labels that the feedback does not show are not used. ``checkpoints`` are the rounds, 1-based,
+    X is (T, d), y (T,), or X is what `prepare` made of both; labels that the feedback does not show are not used.
+    ``checkpoints`` are the rounds, 1-based,
     at which the edges of the graph in use are counted. With ``delay=n`` the label of round t is learnt just before
     round t + n + 1 is decided, the rest at the end. ``progress`` is called now and then with the number of rounds
     played so far.
@@ -69,9 +101,16 @@ def simulate(
     if not isinstance(learner, Learner):
         raise InputError(f"learner: expected a Learner, got {type(learner).__name__}")
     with learner.lock:  # from here on: another thread may change the experts that the table is for
-        table = as_table(X, learner.experts.n_features)
-        learner.experts.check_inputs(table)
-        labels = as_labels(y, len(table), learner.loss)
+        prepared = X if isinstance(X, Prepared) else None
+        if prepared is not None:
+            if y is not None:
+                raise InputError("y: expected none, for prepared rounds have their labels, got some")
+            _check_same(learner, prepared)
+            table, labels = prepared.X, prepared.y
+        else:
+            table = as_table(X, learner.experts.n_features)  # type: ignore[arg-type]
+            learner.experts.check_inputs(table)
+            labels = as_labels(y, len(table), learner.loss)  # type: ignore[arg-type]
         at = _as_checkpoints(checkpoints, len(table))
         wait = min(as_count(delay, "delay", least=0), len(table))
         out = room_for(len(table))
@@ -81,7 +120,8 @@ def simulate(
         try:
             playing = learner.playing(wait)
             try:
-                playing.play(Table(table, labels, costs), Edges(at, trace.edges), progress or (lambda done: None), out)
+                rounds = Table(table, labels, costs, prepared=prepared)
+                playing.play(rounds, Edges(at, trace.edges), progress or (lambda done: None), out)
             finally:
                 playing.finish()
         except Exception:

@@ -68,7 +68,7 @@ def by_hand(study, cost, expert_set, draw):
 @pytest.mark.parametrize("most_bytes", [batch.MOST_BYTES, 0])
 def test_a_cell_is_what_simulate_says(monkeypatch, most_bytes):
     monkeypatch.setattr(batch, "MOST_BYTES", most_bytes)
-    batch._kept.tables.clear()
+    batch._kept.draws.clear()
     study = small()
     at = shown_rounds(200, 8)
     for cell in cells(study)[::5]:
@@ -138,8 +138,10 @@ def test_costs_and_scalings_share_experts_and_data(monkeypatch, tmp_path):
     X, y = random.normal(size=(90, 4)), np.where(random.random(90) < 0.5, 1, -1)
     np.savez(tmp_path / "guide.npz", X=X, y=y)
     seen = []
-    tell = batch.tell
-    monkeypatch.setattr(batch, "tell", lambda experts, X, *rest: seen.append((experts, X)) or tell(experts, X, *rest))
+    real = batch.Prepared
+    monkeypatch.setattr(
+        batch, "Prepared", lambda experts, X, *rest: seen.append((experts, X)) or real(experts, X, *rest)
+    )
     for scale in ("maxabs", "minmax"):
         for record in batch.run_batch(
             cells(small(sets=("guide",), scale=scale, draws=1, expert_sets=1)), str(tmp_path)

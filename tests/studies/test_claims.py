@@ -457,7 +457,7 @@ def test_breaks():
     )
     ours = claims.judge(curves)
     balls, ties = claims.breaks(curves, ours, {"readings-balls": "Nested balls"})
-    assert (balls.name, ties.name) == ("Nested balls", "ties")
+    assert (balls.name, ties.name) == ("Nested balls", "readings-ties")
     assert [verdict.number for verdict in balls.verdicts] == [1, 2, 3, 4, 5, 16]
     assert balls.breaks == (3, 16)
     assert ties.breaks == ()

@@ -25,11 +25,12 @@ def test_files(tmp_path, monkeypatch):
     drawn = figures.draw_all(curves(SOME), folder)
     assert [one.number for one in drawn] == [1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13]
     for one in drawn:
-        svg, png = one.paths
+        svg, png, pdf = one.paths
         assert svg.name.startswith(f"figure-{one.number:02d}-")
         assert svg.read_bytes().startswith(b"<?xml")
         assert b"</svg>" in svg.read_bytes()
         assert png.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+        assert pdf.read_bytes().startswith(b"%PDF")
         assert one.title
         assert one.caption.endswith(".")
     assert "Not shown" in drawn[-1].caption
@@ -101,7 +102,7 @@ def test_the_legend_fits(settings):
 
 
 def test_an_old_figure_stays_if_the_new_one_cannot_be_written(tmp_path, monkeypatch):
-    ((svg, _),) = [one.paths for one in figures.draw_all(curves(SOME), tmp_path, only=[6])]
+    ((svg, *_),) = [one.paths for one in figures.draw_all(curves(SOME), tmp_path, only=[6])]
     before = svg.read_bytes()
 
     def full(self, path, **_):
@@ -112,7 +113,7 @@ def test_an_old_figure_stays_if_the_new_one_cannot_be_written(tmp_path, monkeypa
     with pytest.raises(FileError, match="figure-06-example.svg: cannot be written: No space left on device"):
         figures.draw_all(curves(SOME), tmp_path, only=[6])
     assert svg.read_bytes() == before
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_a_file_instead_of_a_folder(tmp_path):

@@ -17,7 +17,7 @@ from abstain.errors import InputError
 from abstain.studies.logs import drifts, goals, over_time, play, report, results, tables
 from abstain.studies.logs.making import THRESHOLDS, levels, make
 from abstain.studies.logs.recipes import LOGS, RECIPES, SHIPPED, Recipe
-from abstain.studies.logs.study import Goal, LogPart, LogStudy, feedback_of, parts
+from abstain.studies.logs.study import Goal, LogJob, LogStudy, feedback_of, jobs
 from abstain.studies.runner import run
 from abstain.studies.spec import LearnerSpec, read, shipped
 from abstain.studies.tables.cells import Strong
@@ -49,8 +49,8 @@ def still():
 def test_a_log(name):
     log = make(RECIPES[name], 500, 7, None)
     again, other = make(RECIPES[name], 500, 7, None), make(RECIPES[name], 500, 8, None)
-    for part, twin in zip((*log.answers, log.y, log.inputs), (*again.answers, again.y, again.inputs), strict=True):
-        assert (part == twin).all()
+    for job, twin in zip((*log.answers, log.y, log.inputs), (*again.answers, again.y, again.inputs), strict=True):
+        assert (job == twin).all()
     assert (log.answers.confidence != other.answers.confidence).mean() > 0.5
     assert log.answers.predictions.shape == log.answers.confidence.shape == log.losses.shape == (500, 3)
     assert ((log.answers.confidence >= 0.0) & (log.answers.confidence <= 1.0)).all()
@@ -132,16 +132,16 @@ def test_recipes():
 
 
 def test_what_is_played():
-    part = LogPart(RECIPES["breast-cancer"], 600, 4, 30, EXP3)
-    log = make(part.recipe, 600, 4, None)
-    (found,) = play.play(part, None)["runs"]
+    job = LogJob(RECIPES["breast-cancer"], 600, 4, 30, EXP3)
+    log = make(job.recipe, 600, 4, None)
+    (found,) = play.play(job, None)["runs"]
     seed = play.seeds.of_learner(4, "breast-cancer", 0, 0, "EXP3-ABS, predicted")
     learner = ab.Exp3Abs(log.experts, cost=0.15, loss=log.loss, seed=seed)
     trace = ab.simulate(learner, log.inputs, log.y, delay=30)
     assert found["loss"] == trace.loss[60:].mean()
     assert found["abstained"] == trace.abstained[60:].mean()
     assert np.mean(found["pieces"]) == pytest.approx(trace.loss.mean())
-    runs = {run["label"]: run["loss"] for run in play.play(replace(part, learner=None), None)["runs"]}
+    runs = {run["label"]: run["loss"] for run in play.play(replace(job, learner=None), None)["runs"]}
     rounds = log.answers.confidence, log.losses, 0.15, 60
     assert runs == {
         play.TUNED: tuned(*rounds).loss[60:].mean(),
@@ -286,7 +286,7 @@ def test_the_studies_that_are_there():
     assert (study.seed, study.logs, study.delays) == (1_000, LOGS, (0, 100, 2_000))
     assert tuning.seed + tuning.repetitions <= 1_000
     assert {RECIPES[log].source for log in tuning.logs} == {"cod-rna", "cifar", "skin"}
-    assert not {part.key for part in parts(study)} & {part.key for part in parts(tuning)}
+    assert not {job.key for job in jobs(study)} & {job.key for job in jobs(tuning)}
     quick = study.quick()
     assert (quick.logs, quick.rounds, quick.repetitions) == (SHIPPED, 2_000, 2)
 
@@ -308,7 +308,7 @@ def test_a_users_file_and_the_command(tmp_path, monkeypatch):
         assert words in result.output
     names = {file.name for file in (tmp_path / "out").rglob("*") if file.is_file()}
     assert names == {"cells.jsonl", "results.parquet", "logs.parquet", "mine.md", "mine.csv", "mine-over-time.svg",
-                     "mine-over-time.png"}  # fmt: skip
+                     "mine-over-time.png", "mine-over-time.pdf"}  # fmt: skip
     assert len(pl.read_parquet(tmp_path / "out" / "logs.parquet")) == 2 * 5
     for wrong in ('logs = ["nothing"]', "delays = []", "rounds = 5", "repetitions = 0", "seed = -1", "costs = [0.1]",
                   'learners = ["UCB-GT", "UCB-GT"]', "learners = []", "goals = [1]",

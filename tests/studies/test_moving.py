@@ -88,9 +88,9 @@ def test_told_or_not_the_sequence_is_the_same(monkeypatch):
     found = []
     for most in (batch.MOST_BYTES, 0):
         monkeypatch.setattr(batch, "MOST_BYTES", most)
-        batch._kept.tables.clear()
+        batch._kept.draws.clear()
         found.append(batch.run_batch(comparators(study), None))
-    batch._kept.tables.clear()
+    batch._kept.draws.clear()
     assert found[0] == found[1]
 
 
@@ -105,9 +105,9 @@ def test_results_have_both_comparators():
 
 def labels_of(name, n=2_000):
     study = small(sets=(name,), costs=(0.2,), expert_sets=1, draws=1, rounds=n)
-    table = batch._table(cells(study)[0].stage, 0, 0.2, None)
+    rounds, regime = batch._draw(cells(study)[0].stage, 0, 0.2, None)
     _, clean = ab.datasets.load("synthetic", n=n, seed=seeds.of_data(0, name, 0, 0))
-    return table.y, clean, table.regime
+    return rounds.y, clean, regime
 
 
 def test_labels_are_spoilt_for_a_time():

@@ -50,10 +50,12 @@ draws = 2
 expert_sets = 1
 learners = ["UCB", "UCB-NT", "UCB-GT", "FS"]
 [studies.regret]
+role = "main"
 sets = ["guide", "synthetic"]
 costs = [0.2]
 [studies.readings-balls]
 title = "Nested [balls]"
+role = "reading"
 sets = ["guide", "synthetic"]
 costs = [0.2]
 experts = { kind = "hyperplanes", n_predictors = 2, n_rings = 3, regions = "balls" }
@@ -84,7 +86,14 @@ def test_the_command(guide, tmp_path, monkeypatch):
     assert set(curves["study"]) == {"regret", "readings-balls"}
     assert "Final numbers, readings-balls" in result.output
     files = sorted(path.name for path in (tmp_path / "out" / "tables").iterdir())
-    assert files == ["readings-balls.csv", "readings-balls.md", "regret.csv", "regret.md"]
+    assert files == [
+        "readings-balls.csv",
+        "readings-balls.md",
+        "readings-balls.tex",
+        "regret.csv",
+        "regret.md",
+        "regret.tex",
+    ]
     assert "<code>readings-balls</code>" in page
 
 

@@ -62,6 +62,7 @@ def test_summary():
     assert table.columns == [
         "study", "dataset", "cost", "learner", "t",
         "regret", "regret_sd", "abstained", "abstained_sd", "edges", "edges_sd",
+        "loss", "loss_sd",
     ]  # fmt: skip
     assert len(table) == 2 * 3 * len(shown_rounds(200, 8))
     row = table.filter(cost=0.3, learner="UCB-GT", t=44).row(0, named=True)
@@ -70,6 +71,7 @@ def test_summary():
         "regret": (rows["loss"] - rows["best"]).to_numpy() / 44,
         "abstained": rows["abstained"].to_numpy() / 44,
         "edges": rows["edges"].to_numpy(),
+        "loss": rows["loss"].to_numpy() / 44,
     }.items():
         means = values.reshape(2, 3).mean(axis=1)
         np.testing.assert_allclose(row[name], means.mean())

@@ -110,10 +110,10 @@ def test_a_failing_cell_does_not_take_the_others_with_it(undisturbed, tmp_path, 
     simulate = batch.simulate
     bad = cells(small())[4]
 
-    def failing(learner, X, y, **options):
+    def failing(learner, rounds, **options):
         if learner.cost.value == bad.cost and learner.seed.entropy[3:5] == [bad.stage.expert_set, bad.draw]:
             raise RuntimeError("out of luck")
-        return simulate(learner, X, y, **options)
+        return simulate(learner, rounds, **options)
 
     monkeypatch.setattr(batch, "simulate", failing)
     session = run([small()], tmp_path, jobs=1)

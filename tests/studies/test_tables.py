@@ -180,7 +180,7 @@ def test_studies_share_a_table():
 
 def test_files(tmp_path):
     (table,) = tables(game(), [study("a", table="A/b c", title="Some | title")])
-    markdown, numbers = write(table, tmp_path / "tables")
+    markdown, numbers, _ = write(table, tmp_path / "tables")
     assert [path.name for path in (markdown, numbers)] == ["A-b-c.md", "A-b-c.csv"]
     assert pl.read_csv(numbers)["regret"].to_list() == table.finals["regret"].to_list()
     text = markdown.read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import datasets, demo, replay, reproduce, warmup
+from . import compare, datasets, demo, replay, reproduce, warmup
 from .output import print_anything
 
 app = typer.Typer(
@@ -15,6 +15,7 @@ app.add_typer(datasets.app, name="datasets")
 app.command()(replay.replay)
 app.command()(demo.demo)
 app.command()(reproduce.reproduce)
+app.command()(compare.compare)
 app.command()(warmup.warmup)
 
 

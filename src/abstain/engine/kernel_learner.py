@@ -316,7 +316,7 @@ class KernelLearner(Learner):
                 raise InputError(f"warm_start: expected a learner before its first round, got one after {self.round}")
             paid, before = self._cost.of(table, 1, len(table)), self.snapshot()
             try:
-                for rows in blocks(len(table), self.experts):
+                for rows in blocks(0, len(table), self.experts.row_bytes):
                     advice = self.experts.advise_block(table[rows])
                     seen = self.see(table[rows], advice, paid[rows])
                     given = (

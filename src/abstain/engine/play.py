@@ -8,8 +8,8 @@ import numpy as np
 
 from ..interrupts import held_back
 from ..typing import Array, Floats, Ints
-from .blocks import blocks
 from .loop import Arrivals, Late, Played, Rounds
+from .prepared import Prepared
 from .waiting import Waiting
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ class Table(NamedTuple):
     costs: Floats
     due: Ints | None = None
     """The round, counted from 0 at the beginning of the game, before which each label is learnt; None: by the delay."""
+    prepared: Prepared | None = None
+    """The same rounds, where what the experts say and lose was worked out before."""
 
 
 class Edges(NamedTuple):
@@ -71,19 +73,21 @@ class PlayingBlocks(Playing):
         """Play in compiled blocks."""
         learner, experts, done = self._learner, self._learner.experts, 0
         sure, as_expected = learner.chances.sure, np.zeros((0, 2), np.bool_)
-        X, y, costs, due = table
-        scores = np.empty((next(blocks(max(1, len(X)), experts)).stop, experts.n_predictors))
+        X, y, costs, due, prepared = table
+        given = Prepared(experts, X, y, learner.loss, keep=False) if prepared is None else prepared
+        room = 0 if given.kept else next(given.blocks(), slice(0, 0)).stop
+        scores = np.empty((room, experts.n_predictors))
         with held_back() as deliver_signals:
-            for rows in blocks(len(X), experts):
+            for rows in given.blocks():
                 n = rows.stop - rows.start
-                advice = experts.advise_block(X[rows], scores)
+                advice = given.advice(rows, scores)
                 inside = slice(done, done + int((edges.at[done:] <= rows.stop).sum()))
                 done = inside.stop
                 rounds = Rounds(
                     learner._draw(n),
                     writeable(learner.see(X[rows], advice, costs[rows])),
                     writeable(learner._of_used(advice.abstains)),
-                    writeable(learner.loss(advice.predictions, y[rows])),
+                    writeable(given.losses(rows, advice)),
                     writeable(costs[rows]),
                     as_expected if sure else learner.comes(learner.round + 1, n),
                 )

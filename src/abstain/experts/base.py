@@ -44,6 +44,11 @@ class Advice:
     def __len__(self) -> int:
         return len(self.predictions)
 
+    def outcomes(self, loss: Any) -> Array | None:
+        """What each prediction loses (n, P, 2) if the label is -1, and if it is +1; None where labels are others."""
+        both: Array | None = loss.outcomes(self.predictions)
+        return both
+
 
 def _all_strings(array: Array) -> bool:
     return all(isinstance(one, str) for one in array.flat)

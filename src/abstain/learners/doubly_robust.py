@@ -121,7 +121,7 @@ class DoublyRobust(WeightedLearner):
 
         Where the capacity goes by time: and then how much passed since the case before.
         """
-        outcomes, passed = self.loss.outcomes(advice.predictions), self._passed(X)
+        outcomes, passed = advice.outcomes(self.loss), self._passed(X)
         seen = [] if outcomes is None else [outcomes[:, :, 0], outcomes[:, :, 1]]
         if passed is not None:
             seen.append(passed)

@@ -11,27 +11,29 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .. import datasets
+from ..engine.prepared import Prepared, bytes_kept
 from ..errors import FileError, InputError
 from ..experts import ExpertSet
 from ..losses import get as loss_named
 from ..simulate import simulate
+from ..tables import as_table
+from ..typing import Ints
 from . import growth, problems, seeds
-from .cells import Cell, Comparator, Part, Stage
-from .comparing import compare
+from .cells import Cell, Comparator, Job, Stage
+from .comparing import Draw, compare
 from .logs.play import play as play_log
-from .logs.study import LogPart
+from .logs.study import LogJob
 from .sources import MissingDataError, fingerprint
 from .spoilt import source, spoil
 from .study import shown_rounds
-from .told import Table, tell
 
 Record: TypeAlias = dict[str, Any]
-"""What is known of a part: plain values, so that a line of JSON holds it exactly."""
+"""What is known of a job: plain values, so that a line of JSON holds it exactly."""
 
 MOST_BYTES = 1 << 28
-"""A table whose advice takes more is played without keeping it ..."""
+"""Advice on a draw that takes more is worked out by every learner anew ..."""
 KEPT_BYTES = 1 << 27
-"""... and tables are kept for later batches up to this."""
+"""... and draws are kept for later batches up to this."""
 
 
 class _Kept(threading.local):
@@ -39,25 +41,26 @@ class _Kept(threading.local):
 
     def __init__(self) -> None:
         self.experts: tuple[Any, Any] = (None, None)
-        self.tables: dict[Any, Table] = {}
+        self.draws: dict[Any, Draw] = {}
 
 
 _kept = _Kept()
 
 
-def run_batch(batch: Sequence[Part], data: str | None) -> list[Record]:
-    """A record for each part; of one that fails, why. ``data`` is the folder of the data sets."""
+def run_batch(batch: Sequence[Job], data: str | None) -> list[Record]:
+    """A record for each job; of one that fails, why. ``data`` is the folder of the data sets."""
     records = []
-    for part in batch:
-        record: Record = {"key": part.key, "what": str(part)}
+    for job in batch:
+        record: Record = {"key": job.key, "what": str(job)}
         try:
-            if isinstance(part, growth.Growth):
-                record |= growth.play(part)
-            elif isinstance(part, LogPart):
-                record |= play_log(part, data)
+            if isinstance(job, growth.Growth):
+                record |= growth.play(job)
+            elif isinstance(job, LogJob):
+                record |= play_log(job, data)
             else:
-                record |= _compare(part, data) if isinstance(part, Comparator) else _play(part, data)
-                record["data"] = fingerprint(part.stage.dataset, data)
+                record |= _compare(job, data) if isinstance(job, Comparator) else _play(job, data)
+                own = job.stage.own
+                record["data"] = fingerprint(job.stage.dataset, data) if own is None else own.code
             record["host"] = platform.node()
         except MissingDataError as error:
             record |= {"missing": error.dataset, "why": str(error)}
@@ -68,21 +71,16 @@ def run_batch(batch: Sequence[Part], data: str | None) -> list[Record]:
 
 
 def _play(cell: Cell, data: str | None) -> Record:
-    """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds shown.
-
-    A learner that is not the library's may look at the features, so that a cell with one is played on the table as it
-    is; by all its learners, or their times could not be compared.
-    """
+    """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds shown."""
     stage = cell.stage
-    told = not any(spec.own for spec in cell.learners)
-    table = _table(stage, cell.draw, cell.cost, data, told)
+    rounds = _draw(stage, cell.draw, cell.cost, data).rounds
     at = shown_rounds(stage.rounds, stage.checkpoints)
     runs = []
     for spec in cell.learners:
         seed = seeds.of_learner(stage.seed, stage.dataset, stage.expert_set, cell.draw, spec.label)
-        learner = spec.make(table.experts, cost=cell.cost, loss=table.loss, seed=seed, rounds=stage.rounds)
+        learner = spec.make(rounds.experts, cost=cell.cost, loss=rounds.loss, seed=seed, rounds=stage.rounds)
         start = time.perf_counter()
-        trace = simulate(learner, table.X, table.y, checkpoints=at)
+        trace = simulate(learner, rounds, checkpoints=at)
         seconds = time.perf_counter() - start
         runs.append({
             "loss": np.cumsum(trace.loss)[at - 1].tolist(),
@@ -96,45 +94,50 @@ def _play(cell: Cell, data: str | None) -> Record:
 def _compare(group: Comparator, data: str | None) -> Record:
     """The best expert over all draws, and what it lost up to each of the rounds shown."""
     stage = group.stage
-    tables = [partial(_table, stage, draw, group.cost, data) for draw in range(group.draws)]  # all may be too large
-    return compare(tables, group.cost, shown_rounds(stage.rounds, stage.checkpoints))
+    draws = [partial(_draw, stage, draw, group.cost, data) for draw in range(group.draws)]  # all may be too large
+    return compare(draws, group.cost, shown_rounds(stage.rounds, stage.checkpoints))
 
 
-def _table(stage: Stage, draw: int, cost: float, data: str | None, told: bool = True) -> Table:
-    """The rounds of a draw, with the advice worked out unless not ``told``; the same for all costs, unless the set is
-    an instance made for a cost.
-    """
-    own = stage.dataset in problems.INSTANCES
-    key = (stage.key, draw, cost if own else None, data, told)
-    table = _kept.tables.pop(key, None)
-    if table is None:
+def _draw(stage: Stage, draw: int, cost: float, data: str | None) -> Draw:
+    """A draw; the same for all costs, unless the set is an instance made for a cost."""
+    made = stage.own is None and stage.dataset in problems.INSTANCES
+    key = (stage.key, draw, cost if made else None, data)
+    found = _kept.draws.pop(key, None)
+    if found is None:
         seed = seeds.of_data(stage.seed, stage.dataset, stage.expert_set, draw)
-        if own:
+        if made:
             instance = problems.INSTANCES[stage.dataset](cost)
             experts, loss = instance.experts, instance.loss
             X, y = instance.draw(stage.rounds, seed)
             regime = instance.regime(stage.rounds)
         else:
-            X, y = _rows(stage, seed, data)
-            y, regime = spoil(stage.dataset, y, seeds.of_labels(stage.seed, stage.dataset, stage.expert_set, draw))
+            X, y, regime = _rows(stage, draw, seed, data)
             experts, loss = _experts(stage, X.shape[1]), loss_named("zero_one")
-        table = tell(experts, X, y, loss, regime, MOST_BYTES if told else 0)
-    _kept.tables[key] = table  # the one used last is the last to go
-    while len(_kept.tables) > 1 and sum(table.n_bytes for table in _kept.tables.values()) > KEPT_BYTES:
-        del _kept.tables[next(iter(_kept.tables))]
-    return table
+        table = as_table(X, experts.n_features)
+        experts.check_inputs(table)
+        keep = bytes_kept(experts, len(table), loss) <= MOST_BYTES
+        found = Draw(Prepared(experts, table, loss.labels(y), loss, keep), regime)
+    _kept.draws[key] = found  # the one used last is the last to go
+    while len(_kept.draws) > 1 and sum(one.rounds.n_bytes for one in _kept.draws.values()) > KEPT_BYTES:
+        del _kept.draws[next(iter(_kept.draws))]
+    return found
 
 
-def _rows(stage: Stage, seed: np.random.SeedSequence, data: str | None) -> tuple[Any, Any]:
-    """Rows of the set in random order, without replacement unless it has fewer than there are rounds."""
+def _rows(stage: Stage, draw: int, seed: np.random.SeedSequence, data: str | None) -> tuple[Any, Any, Ints]:
+    """Rows of the set in random order, without replacement unless it has fewer than there are rounds, and regimes."""
+    if stage.own is not None:
+        X, y = stage.own.draw(stage.rounds, seed, stage.scale)
+        return X, y, np.zeros(len(y), np.int64)
     name = source(stage.dataset)
-    scale = stage.scale if problems.is_scaled(stage.dataset) else None
     try:
-        return datasets.load(name, scale=scale, data=data, n=stage.rounds, seed=seed)
+        scale = None if stage.scale == "none" else stage.scale
+        X, y = datasets.load(name, scale=scale, data=data, n=stage.rounds, seed=seed)
     except (FileError, InputError) as error:  # not a file, or not a package
         if datasets.info(name, data=data).found is None:
             raise MissingDataError(name, str(error)) from None
         raise
+    y, regime = spoil(stage.dataset, y, seeds.of_labels(stage.seed, stage.dataset, stage.expert_set, draw))
+    return X, y, regime
 
 
 def _experts(stage: Stage, dim: int) -> ExpertSet:

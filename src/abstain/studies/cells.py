@@ -1,14 +1,16 @@
-"""The independent parts of studies, each known by its content."""
+"""The independent jobs of studies, each known by its content."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .. import __version__
+from .expert_specs import ExpertsSpec
 from .growth import Growth
-from .ingredients import ExpertsSpec, Keyed, LearnerSpec
-from .logs.study import LogPart
+from .ingredients import Keyed, LearnerSpec
+from .logs.study import LogJob
 from .problems import is_scaled
+from .set_specs import SetSpec
 from .study import Study
 
 
@@ -25,6 +27,12 @@ class Stage(Keyed):
     seed: int
     version: str = __version__
     """Of the library: what another version ran is not taken for this one's."""
+    own: SetSpec | None = None
+    """The set, if it is not one of the library's."""
+
+    def _content(self) -> list[Any]:
+        """Without a set of one's own, what it was before there were any."""
+        return [value for value in super()._content() if value is not None]
 
     @property
     def weight(self) -> float:
@@ -73,24 +81,29 @@ class Comparator(Keyed):
         return self.stage.weight * 0.1 * self.draws
 
 
-Part: TypeAlias = Cell | Comparator | Growth | LogPart
+Job: TypeAlias = Cell | Comparator | Growth | LogJob
 
 
-def dataset_of(part: Part) -> str | None:
-    """The set a part is played on, if it is one that may have a file."""
-    if isinstance(part, Growth):
-        return None
-    return part.dataset if isinstance(part, LogPart) else part.stage.dataset
+def dataset_of(job: Job) -> str | None:
+    """The library's set that a job is played on, if it is one that may have a file; one's own are known by content."""
+    if isinstance(job, LogJob):
+        return job.dataset
+    return None if isinstance(job, Growth) or job.stage.own is not None else job.stage.dataset
 
 
 def stages(study: Study) -> list[tuple[float, Stage]]:
     """The cost and the stage of every group of a study. Scalings share a set that is not scaled."""
-    return [
-        (cost, Stage(dataset, study.scale if is_scaled(dataset) else "none", study.experts,
-                     study.rounds, study.checkpoints, expert_set, study.seed))
-        for dataset, cost in study.settings
-        for expert_set in range(study.expert_sets)
-    ]  # fmt: skip
+    found = []
+    for dataset, cost in study.settings:
+        own = study.own_set(dataset)
+        scaled = is_scaled(dataset) if own is None else own.is_scaled
+        scale = study.scale if scaled else "none"
+        for expert_set in range(study.expert_sets):
+            stage = Stage(
+                dataset, scale, study.experts, study.rounds, study.checkpoints, expert_set, study.seed, own=own
+            )
+            found.append((cost, stage))
+    return found
 
 
 def cells(study: Study) -> list[Cell]:
@@ -103,27 +116,27 @@ def comparators(study: Study) -> list[Comparator]:
     return [Comparator(stage, cost, study.draws) for cost, stage in stages(study)]
 
 
-def batches(parts: Iterable[Part]) -> list[list[Part]]:
+def batches(jobs: Iterable[Job]) -> list[list[Job]]:
     """What should run together: the cells of a draw, at all costs; then the comparators of these draws.
 
-    All parts on one log are a batch; runs of `growth` are batches of their own, the longest first. Equal parts are run
+    All jobs on one log are a batch; runs of `growth` are batches of their own, the longest first. Equal jobs are run
     once. Batches on the same stage come one after the other: a worker keeps what it has loaded.
     """
-    found: dict[str, dict[int | None, dict[str, Part]]] = {}
-    alone: dict[str, Part] = {}
-    logs: dict[str, dict[str, Part]] = {}
-    for part in parts:
-        if isinstance(part, Growth):
-            alone[part.key] = part
+    found: dict[str, dict[int | None, dict[str, Job]]] = {}
+    alone: dict[str, Job] = {}
+    logs: dict[str, dict[str, Job]] = {}
+    for job in jobs:
+        if isinstance(job, Growth):
+            alone[job.key] = job
             continue
-        if isinstance(part, LogPart):
-            logs.setdefault(part.group, {})[part.key] = part
+        if isinstance(job, LogJob):
+            logs.setdefault(job.group, {})[job.key] = job
             continue
-        draw = part.draw if isinstance(part, Cell) else None
-        found.setdefault(part.stage.key, {}).setdefault(draw, {})[part.key] = part
+        draw = job.draw if isinstance(job, Cell) else None
+        found.setdefault(job.stage.key, {}).setdefault(draw, {})[job.key] = job
     ordered = []
     for of_stage in found.values():
         last = of_stage.pop(None, {})
         ordered += [list(batch.values()) for batch in (*of_stage.values(), last) if batch]
     ordered += [list(batch.values()) for batch in logs.values()]
-    return ordered + [[part] for part in sorted(alone.values(), key=lambda part: -part.weight)]
+    return ordered + [[job] for job in sorted(alone.values(), key=lambda job: -job.weight)]

@@ -28,6 +28,8 @@ class GrowthStudy:
     name: str
     title: str = ""
     figure: str = ""
+    role: str = ""
+    """What it is to the paper's claims; see `Study`."""
     dims: tuple[int, ...] = (1, 2)
     rounds: tuple[int, ...] = (1_000, 10_000, 100_000)
     runs: int = 10
@@ -70,7 +72,7 @@ class Growth(Keyed):
         return self.rounds / 1e4
 
 
-def parts(study: GrowthStudy) -> list[Growth]:
+def jobs(study: GrowthStudy) -> list[Growth]:
     """The runs of a study."""
     return [
         Growth(dim, rounds, run, study.cost, study.seed)
@@ -80,21 +82,21 @@ def parts(study: GrowthStudy) -> list[Growth]:
     ]
 
 
-def play(part: Growth) -> dict[str, Any]:
+def play(job: Growth) -> dict[str, Any]:
     """The expected regret against the best action on every input: more than against any pair of functions."""
-    name = f"lipschitz {part.dim} {part.rounds}"
-    problem = lipschitz(part.dim, part.cost)
-    X, y = problem.draw(part.rounds, seeds.of_data(part.seed, name, 0, part.run))
-    seed = seeds.of_learner(part.seed, name, 0, part.run, "ContEXP3-ABS")
-    learner = ContExp3Abs(part.dim, cost=part.cost, horizon=part.rounds, seed=seed)
+    name = f"lipschitz {job.dim} {job.rounds}"
+    problem = lipschitz(job.dim, job.cost)
+    X, y = problem.draw(job.rounds, seeds.of_data(job.seed, name, 0, job.run))
+    seed = seeds.of_learner(job.seed, name, 0, job.run, "ContEXP3-ABS")
+    learner = ContExp3Abs(job.dim, cost=job.cost, horizon=job.rounds, seed=seed)
     start = time.perf_counter()
     trace = simulate(learner, X, y)
     seconds, expected = time.perf_counter() - start, problem.expected(X)
-    regret = float((expected[trace.expert, np.arange(part.rounds)] - expected.min(axis=0)).sum())
+    regret = float((expected[trace.expert, np.arange(job.rounds)] - expected.min(axis=0)).sum())
     return {"regret": regret, "balls": learner.n_balls, "seconds_run": seconds}
 
 
 def collect(studies: Sequence[Any], records: Mapping[str, Mapping[str, Any]]) -> list[Row]:
     """The runs there are records of."""
-    wanted = [part for study in studies if isinstance(study, GrowthStudy) for part in parts(study)]
-    return [(part.dim, part.rounds, part.run, records[part.key]["regret"]) for part in wanted if part.key in records]
+    wanted = [job for study in studies if isinstance(study, GrowthStudy) for job in jobs(study)]
+    return [(job.dim, job.rounds, job.run, records[job.key]["regret"]) for job in wanted if job.key in records]

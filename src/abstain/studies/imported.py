@@ -1,28 +1,37 @@
-"""Learners of one's own, by import path: ``module:Class``.
+"""Parts of one's own, by import path: ``module:Class`` or ``module:function``.
 
-The module is looked for beside the study's file first, then as any import is. It is imported in every process that
-plays; results are known by its code, too, and a process never plays other code than the one the study was read with.
+The module is looked for beside the study's file first, then as any import is, and the attribute is taken from it,
+wherever it was defined. It is imported in every process that plays; results are known by its code and that of modules
+beside it which it imports, and a process never plays other code than the one the study was read with.
 """
 
-import hashlib
 import importlib
 import importlib.machinery
 import inspect
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import InputError
 from ..learners import Learner
+from . import code as sources
 
 _lock = threading.RLock()
 _imported: dict[str, str] = {}
 """The modules imported here, without what comes after a dot, and the digests of their code at that time."""
+
+
+class Taken(NamedTuple):
+    """An attribute of a module, and what tells the module's code from another version of it."""
+
+    value: Any
+    code: str
+    file: str | None
 
 
 class Imported(NamedTuple):
@@ -33,23 +42,53 @@ class Imported(NamedTuple):
 
 
 def is_path(kind: object) -> bool:
-    """Whether this is an import path rather than the name of one of the library's learners."""
+    """Whether this is an import path rather than the name of one of the library's parts."""
     return isinstance(kind, str) and ":" in kind
 
 
 def find(path: str, folder: str | None) -> Imported:
-    """The class of that path; code that was changed since it was last imported is imported anew."""
+    """The class of learners of that path."""
+    found, code, file = take(path, folder)
+    if not isinstance(found, type) or not issubclass(found, Learner) or inspect.isabstract(found):
+        raise InputError(f"kind: expected {path.partition(':')[2]} of {file} to be a learner, got {found!r}")
+    return Imported(found, code)
+
+
+def take(path: str, folder: str | None) -> Taken:
+    """What that path leads to, or None; code that was changed since it was last imported is imported anew."""
     if re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", path) is None:
         raise InputError(f"kind: expected an import path such as module:Class, got {path!r}")
-    name, _, kind = path.partition(":")
+    name, _, attribute = path.partition(":")
     if name == "__main__":
-        raise InputError(f"kind: expected {kind} in a module, which every process can import, got {path!r}")
+        raise InputError(f"kind: expected {attribute} in a module, which every process can import, got {path!r}")
     with _lock:
         module, code = _import(name, folder)
-    found = getattr(module, kind, None)
-    if not isinstance(found, type) or not issubclass(found, Learner) or inspect.isabstract(found):
-        raise InputError(f"kind: expected {kind} of {module.__file__} to be a learner, got {found!r}")
-    return Imported(found, code)
+    return Taken(getattr(module, attribute, None), code, module.__file__)
+
+
+def call(path: str, folder: str | None, code: str) -> Any:
+    """The class or function of that path, if its code is the one the study was read with."""
+    found = take(path, folder)
+    if found.code != code:
+        raise InputError(f"{path}: expected the code the study was read with, got another version of it")
+    return found.value
+
+
+def path_of(value: Any) -> tuple[str, str | None]:
+    """The import path of a class or function, and the folder its module lies in."""
+    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    if not callable(value) or not isinstance(module, str) or not isinstance(name, str):
+        raise InputError(f"kind: expected a name, an import path, a class or a function, got {value!r}")
+    if "." in name or "<" in name:
+        raise InputError(f"kind: expected a class or function at the top of its module, got {module}:{name}")
+    path = f"{module}:{name}"
+    file = getattr(sys.modules.get(module.partition(".")[0]), "__file__", None)
+    folder = None
+    if module != "__main__" and file is not None:
+        folder = str(Path(file).parent.parent if Path(file).name == "__init__.py" else Path(file).parent)
+    if take(path, folder).value is not value:
+        raise InputError(f"kind: expected {path} to be {value!r}; is it changed, or defined twice?")
+    return path, folder
 
 
 def _import(name: str, folder: str | None) -> tuple[ModuleType, str]:
@@ -60,30 +99,31 @@ def _import(name: str, folder: str | None) -> tuple[ModuleType, str]:
         if spec is None or spec.origin is None:
             beside = "" if folder is None else f"in {folder} or "
             raise InputError(f"kind: expected a module {top} {beside}on Python's path, got none")
-        code = _digest(Path(spec.origin))
-        here = sys.modules.get(top)
-        if here is not None and _imported.get(top, code) != code:
-            for other in [one for one in sys.modules if one == top or one.startswith(f"{top}.")]:
-                del sys.modules[other]
-        elif here is not None and getattr(here, "__file__", None) != spec.origin and top not in _imported:
+        modules = sources.beside(top, Path(spec.origin), folder)
+        code, here = sources.digest(modules), sys.modules.get(top)
+        if here is not None and top not in _imported and not _is(here, modules[top]):
             raise InputError(f"kind: expected {spec.origin}, but {top} is {here!r} already; give it another name")
+        if _imported.get(top, code) != code:
+            _forget(modules)
         try:
             module = importlib.import_module(name)
         except Exception as error:  # whatever the module does
             raise InputError(f"kind: expected {name} to be importable, got {type(error).__name__}: {error}") from None
-    _imported[top] = code
+        _imported.update({one: sources.digest(sources.beside(one, file, folder)) for one, file in modules.items()})
     return module, code
 
 
-def _digest(origin: Path) -> str:
-    """Of a module's file, or of all Python files of a package."""
-    package = origin.name == "__init__.py"
-    files = sorted(origin.parent.rglob("*.py")) if package else [origin]
-    whole = hashlib.sha256()
-    for file in files:
-        whole.update(f"{file.relative_to(origin.parent).as_posix()}\n".encode())
-        whole.update(hashlib.sha256(file.read_bytes()).digest())
-    return whole.hexdigest()[:24]
+def _is(module: ModuleType, origin: Path) -> bool:
+    """Whether it was imported from that file, or from another with the same content."""
+    file = Path(getattr(module, "__file__", None) or "")
+    return file == origin or (file.is_file() and file.read_bytes() == origin.read_bytes())
+
+
+def _forget(modules: Iterable[str]) -> None:
+    """Let these modules be imported anew."""
+    for top in modules:
+        for name in [one for one in sys.modules if one == top or one.startswith(f"{top}.")]:
+            del sys.modules[name]
 
 
 @contextmanager

@@ -1,22 +1,20 @@
-"""What studies are made of, known by their content: learners and experts."""
+"""What studies are made of, known by their content: learners, and what they share with experts and sets."""
 
 import hashlib
 import inspect
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import experts, learners
+from ..engine.play import PlayingRounds
 from ..errors import AbstainError, InputError
 from ..experts import ExpertSet
 from ..learners import Learner
 from . import imported
-
-BUILDERS: dict[str, Callable[..., ExpertSet]] = {"hyperplanes": experts.hyperplanes, "axis_planes": experts.axis_planes}
 
 
 @cache
@@ -42,10 +40,13 @@ def one_of(value: Any, known: Any, name: str) -> None:
 class Keyed:
     """Something known by its content."""
 
+    sort: ClassVar[str] = ""
+    """What keys call it, where logs were written with another name than that of the class."""
+
     @cached_property
     def key(self) -> str:
         """A hash of its kind and fields: equal for equal content, in every process."""
-        content = json.dumps([type(self).__name__, *map(_as_key, self._content())], sort_keys=True)
+        content = json.dumps([self.sort or type(self).__name__, *map(_as_key, self._content())], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:24]
 
     def _content(self) -> list[Any]:
@@ -59,7 +60,7 @@ def _as_key(value: Any) -> Any:
     return value.key if isinstance(value, Keyed) else value
 
 
-def _as_plain(options: Any, name: str) -> dict[str, Any]:
+def as_options(options: Any, name: str) -> dict[str, Any]:
     """Options as plain values, which have a key in every process."""
     if not isinstance(options, dict):
         raise InputError(f"{name}: expected options by name, got {options!r}")
@@ -73,12 +74,23 @@ def _as_plain(options: Any, name: str) -> dict[str, Any]:
     return plain
 
 
+def _as_said(options: dict[str, Any]) -> dict[str, Any]:
+    """Options as plain values, or else in words."""
+    plain = {}
+    for name, value in options.items():
+        try:
+            plain[name] = as_options({name: value}, name)[name]
+        except InputError:
+            plain[name] = repr(value)
+    return plain
+
+
 @dataclass(frozen=True)
 class LearnerSpec(Keyed):
     """A learner: the label its lines have, its class, its options.
 
-    The class is one of the library's by its name, or any other by its import path, ``module:Class``; the module is
-    looked for in ``folder`` first.
+    The class is one of the library's by its name, or any other by its import path, ``module:Class``, whose module is
+    looked for in ``folder`` first, or the class itself, which must lie in a module.
     """
 
     label: str
@@ -89,12 +101,17 @@ class LearnerSpec(Keyed):
     """What tells the code of a class with an import path from another version of it."""
     supervised: bool = field(default=False, init=False, compare=False)
     """Whether it is shown the label of every round."""
+    in_python: bool = field(default=False, init=False, compare=False)
+    """Whether it is played round by round, which takes much longer than compiled code does."""
+    all_options: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    """The options, those that were not given among them, as far as they are plain values."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.label, str) or not self.label:
             raise InputError(f"label: expected a text, got {self.label!r}")
-        object.__setattr__(self, "options", _as_plain(self.options, self.label))
+        object.__setattr__(self, "options", as_options(self.options, self.label))
         try:
+            self._name()
             if self.own:
                 object.__setattr__(self, "code", imported.find(self.kind, self.folder).code)
             else:
@@ -104,6 +121,15 @@ class LearnerSpec(Keyed):
             self._try()
         except AbstainError as error:
             raise InputError(f"{self.label}: {error}") from None
+
+    def _name(self) -> None:
+        """A class by its name."""
+        if isinstance(self.kind, str):
+            return
+        ours = next((name for name, kind in learner_kinds().items() if kind is self.kind), None)
+        path, folder = (ours, None) if ours is not None else imported.path_of(self.kind)
+        object.__setattr__(self, "kind", path)
+        object.__setattr__(self, "folder", self.folder or folder)
 
     @property
     def own(self) -> bool:
@@ -117,9 +143,7 @@ class LearnerSpec(Keyed):
     def _class(self) -> type[Learner]:
         if not self.own:
             return learner_kinds()[self.kind]
-        kind, code = imported.find(self.kind, self.folder)
-        if code != self.code:
-            raise InputError(f"{self.kind}: expected the code the study was read with, got another version of it")
+        kind: type[Learner] = imported.call(self.kind, self.folder, self.code)
         return kind
 
     def _try(self) -> None:
@@ -127,6 +151,8 @@ class LearnerSpec(Keyed):
         try:
             made = self.make(experts.hyperplanes(1, 1, 1), cost=0.5, loss="zero_one", seed=0, rounds=1)
             object.__setattr__(self, "supervised", bool(made.supervised))
+            object.__setattr__(self, "in_python", isinstance(made.playing(0), PlayingRounds))
+            object.__setattr__(self, "all_options", _as_said({name: getattr(made, name) for name in made.options}))
         except AbstainError:
             raise
         except Exception as error:  # whatever somebody's constructor does
@@ -136,32 +162,3 @@ class LearnerSpec(Keyed):
         """The learner; a rate tuned to a horizon is tuned to the study's rounds, unless another is given."""
         options = {"horizon": rounds, **self.options} if self.options.get("eta") == "tuned" else self.options
         return self._class()(pairs, cost=cost, loss=loss, seed=seed, **options)
-
-
-@dataclass(frozen=True)
-class ExpertsSpec(Keyed):
-    """Experts: a function of `abstain.experts` and its options; "instance": the sets bring their own."""
-
-    kind: str = "hyperplanes"
-    options: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        one_of(self.kind, (*BUILDERS, "instance"), "experts: kind")
-        object.__setattr__(self, "options", _as_plain(self.options, "experts"))
-        if self.kind == "instance":
-            if self.options:
-                raise InputError(f"experts: expected no options for instances, got {', '.join(self.options)}")
-            return
-        known = set(inspect.signature(BUILDERS[self.kind]).parameters) - {"dim", "seed"}
-        for option in self.options:
-            one_of(option, sorted(known), "experts: option")
-        try:
-            self.make(1, None)
-        except AbstainError as error:
-            raise InputError(f"experts: {error}") from None
-
-    def make(self, dim: int, seed: Any) -> ExpertSet:
-        """The experts for inputs of that many features; axis planes are not drawn."""
-        if self.kind == "axis_planes":
-            return experts.axis_planes(dim, **self.options)
-        return experts.hyperplanes(dim, **self.options, seed=seed)

@@ -1,4 +1,4 @@
-"""The log of a folder: a line of JSON for each finished part, so that a killed run goes on where it stopped."""
+"""The log of a folder: a line of JSON for each finished job, so that a killed run goes on where it stopped."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ HEADER = b'{"format": "abstain-cells", "version": 1}\n'
 
 
 class Log:
-    """The finished parts of a folder, by key. Lines are added by one process at a time, each in one piece.
+    """The finished jobs of a folder, by key. Lines are added by one process at a time, each in one piece.
 
     What stands behind the last end of line was being written when the process was killed; it is overwritten.
     """
@@ -74,7 +74,7 @@ class Log:
                 line = line[self._stream.write(line) :]
 
     def append(self, record: Record) -> None:
-        """Add a finished part."""
+        """Add a finished job."""
         self._write(json.dumps(record, separators=(",", ":")).encode() + b"\n")
         self.records[record["key"]] = record
 

@@ -34,9 +34,14 @@ UNSCALED = ("synthetic", *INSTANCES)
 """Sets that are drawn in their range: scaling means nothing to them."""
 
 
+def is_known(dataset: object) -> bool:
+    """Whether it is a set of the library's."""
+    return isinstance(dataset, str) and (dataset in INSTANCES or source(dataset) in datasets.names)
+
+
 def check(dataset: object) -> None:
-    """Raise an error unless a study may name that set."""
-    if not isinstance(dataset, str) or not (dataset in INSTANCES or source(dataset) in datasets.names):
+    """Raise an error unless it is a set of the library's."""
+    if not is_known(dataset):
         names = (*datasets.names, *INSTANCES, *(f"{how}-SET" for how in SPOILERS))
         raise InputError(f"set: expected one of {', '.join(names)}, got {dataset!r}")
 

@@ -56,13 +56,16 @@ def reproduce(
         show_outcome(session, console)
         return not session.failures
     with console.status("Drawing the figures, judging the claims ...", spinner="line"):
-        drawn = figures.draw_all(session.curves, out / "figures")
+        judged = [study for study in studies if study.role]
+        drawn = figures.draw_all(session.curves, out / "figures") if judged else []
         _remove_others(out / "figures", drawn)
-        judged = [study for study in studies if study.name not in _beyond()]
+        played = [study for study in studies if isinstance(study, Study)]
+        shown = figures.draw_studies(session.curves, played, out / "figures")
+        alone = {study.name for study in studies if not study.role}
         curves = session.curves.filter(session.curves["study"].is_in([study.name for study in judged]))
-        more = {"n_experts": _n_experts(judged), "growth": session.grown}
+        more = {"n_experts": _n_experts(judged), "growth": session.grown, "studies": judged}
         verdicts = claims.judge(curves, more) if judged else []
-        readings = claims.breaks(curves, verdicts, {study.name: study.title for study in judged})
+        readings = claims.breaks(curves, verdicts, {study.name: study.title for study in judged}, judged)
         tables = tabled.tables(session.curves, studies)
         for table in tables:
             tabled.write(table, out / "tables")
@@ -73,10 +76,11 @@ def reproduce(
         seconds=time.perf_counter() - start,
         summary=means,
         tables=tables,
+        curves=[one for one in shown if one.study in alone],
         readings=readings,
         parts=f"{session.n_run:,} run now, {session.n_kept:,} kept from earlier runs",
         rows=rows_of(studies, data),
-        missing=[*notes, *_missing(session), *_not_drawn(drawn)],
+        missing=[*notes, *_missing(session), *(_not_drawn(drawn) if judged else ())],
     )
     page = report.write(out / "report.html", verdicts, drawn, studies, facts)
     first = next((study for study in studies if study.name in session.curves["study"]), None)
@@ -84,6 +88,8 @@ def reproduce(
         console.print(_finals(means, first))
     for table in tables:
         console.print(tabled.terminal(table.name, table.overview))
+        if alone.intersection(table.finals["study"]):
+            console.print(tabled.differences(table, SHOWN))
     if verdicts:
         console.print(claims.table(verdicts))
     if readings:
@@ -93,15 +99,12 @@ def reproduce(
             _say(console, "yellow", "note", f"{found.dataset}: {note}")
     show_outcome(session, console)
     console.print(f"Results: {session.path}", markup=False, highlight=False, soft_wrap=True)
+    if shown:
+        console.print(f"Figures: {out / 'figures'}", markup=False, highlight=False, soft_wrap=True)
     if tables:
         console.print(f"Tables:  {out / 'tables'}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"Report:  {page}", markup=False, highlight=False, soft_wrap=True)
     return not session.failures
-
-
-def _beyond() -> set[str]:
-    """Studies of ours that have nothing to do with the paper's claims."""
-    return shipped().keys() - paper().keys()
 
 
 def _finals(table: "pl.DataFrame", study: Study) -> tabled.Grid:
@@ -139,7 +142,7 @@ def _n_experts(studies: Sequence[AnyStudy]) -> dict[str, int]:
             else study.experts.make(datasets.info(dataset).features, None)
         ).n_experts
         for study in studies
-        if isinstance(study, Study) and study.name.startswith("adversarial")
+        if isinstance(study, Study) and study.role == "adversarial"
         for dataset, cost in study.settings
     }
 

@@ -55,10 +55,19 @@ def _schema() -> "dict[str, Any]":
     }  # fmt: skip
 
 
+def over_units(curves: "pl.DataFrame") -> "pl.DataFrame":
+    """The curves with each draw as an expert set of its own where there is but one: for deviations over draws."""
+    import polars as pl
+
+    alone = pl.col("expert_set").n_unique().over("study", "dataset", "cost") == 1
+    return curves.with_columns(expert_set=pl.when(alone).then(pl.col("draw")).otherwise(pl.col("expert_set")))
+
+
 def summary(curves: "pl.DataFrame") -> "pl.DataFrame":
     """Mean and standard deviation over the expert sets, of the means over each one's draws.
 
-    Average regret R_t/t, fraction abstained so far, edges; the deviation (ddof 1) of a single expert set is 0.
+    Average regret R_t/t, fraction abstained so far, edges, average loss; the deviation (ddof 1) of a single expert set
+    is 0.
     """
     import polars as pl
 
@@ -69,8 +78,9 @@ def summary(curves: "pl.DataFrame") -> "pl.DataFrame":
         regret=(pl.col("loss") - pl.col("best")) / pl.col("t"),
         abstained=pl.col("abstained") / pl.col("t"),
         edges=pl.col("edges").cast(pl.Float64),
+        loss=pl.col("loss") / pl.col("t"),
     )
-    columns = ("regret", "abstained", "edges")
+    columns = ("regret", "abstained", "edges", "loss")
     of_sets = shown.group_by(*group, "expert_set", maintain_order=True).agg(pl.col(columns).mean())
     parts = [
         part

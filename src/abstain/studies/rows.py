@@ -8,6 +8,8 @@ import numpy as np
 
 from .. import datasets
 from ..errors import AbstainError
+from ..typing import Array, Floats
+from .set_specs import SetSpec
 from .sources import fingerprint
 from .spec import AnyStudy
 from .spoilt import source
@@ -31,10 +33,23 @@ class Rows(NamedTuple):
 def rows_of(studies: Sequence[AnyStudy], data: Any) -> list[Rows]:
     """The files behind the sets of these studies; those that are computed, or not here, are left out."""
     longest: dict[str, int] = {}
+    own: dict[str, SetSpec] = {}
     for study in studies:
         if isinstance(study, Study):
             longest |= {name: max(study.rounds, longest.get(name, 0)) for name in map(source, study.sets)}
-    return [found for name, rounds in longest.items() if (found := _rows(name, rounds, data)) is not None]
+            own |= {one.name: one for one in study.own}
+    rows = (
+        _own_rows(own[name], rounds) if name in own else _rows(name, rounds, data) for name, rounds in longest.items()
+    )
+    return [found for found in rows if found is not None]
+
+
+def _own_rows(spec: SetSpec, rounds: int) -> Rows | None:
+    if spec.kind is not None:
+        return None
+    path = Path(spec.file)
+    file = f"{path.name}, {path.stat().st_size} bytes, {spec.code[:8]}" if spec.file else "a table"
+    return _described(spec.name, file, *spec.rows("none"), rounds)
 
 
 def _rows(name: str, rounds: int, data: Any) -> Rows | None:
@@ -44,12 +59,16 @@ def _rows(name: str, rounds: int, data: Any) -> Rows | None:
         X, y = datasets.load(name, scale=None, data=data)
     except AbstainError:  # not here, or damaged, which is said elsewhere
         return None
+    where = datasets.info(name, data=data).found or ""
+    file = f"{Path(where).name}, {fingerprint(name, data)}" if Path(where).is_file() else where
+    return _described(name, file, X, y, rounds)
+
+
+def _described(name: str, file: str, X: Floats, y: Array, rounds: int) -> Rows:
     notes = []
     if len(X) < rounds:
         notes.append(f"{len(X):,} rows, fewer than the {rounds:,} rounds: drawn with replacement")
     constant = int((np.ptp(X, axis=0) == 0.0).sum())
     if constant > 0:
         notes.append(f"{constant} of {X.shape[1]} features {'is' if constant == 1 else 'are'} constant")
-    where = datasets.info(name, data=data).found or ""
-    file = f"{Path(where).name}, {fingerprint(name, data)}" if Path(where).is_file() else where
     return Rows(name, file, len(X), X.shape[1], float((y == 1).mean()), tuple(notes))

@@ -1,23 +1,24 @@
 """Running studies: what is not in the folder's log yet is run and added to it."""
 
-import io
 import platform
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..datasets.folders import as_folder
 from ..errors import InputError
-from . import growth, outputs
+from . import growth, metadata, outputs
 from .batch import Record
-from .cells import Part, batches, cells, comparators, dataset_of
+from .cells import Job, batches, cells, comparators, dataset_of
+from .described import described
 from .log import Log
 from .logs import results as logged
 from .logs import study as log_studies
+from .progress import progress
 from .results import collect
 from .sources import check_same
 from .spec import AnyStudy
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
 
-RESULTS = "results.parquet"
 FAILURES = "failures.txt"
 
 
@@ -43,11 +43,11 @@ class Session:
     n_kept: int = 0
     n_run: int = 0
     n_missing: int = 0
-    """How many parts (cells and comparators) were in the log, were run now, and have no data."""
+    """How many jobs were in the log, were run now, and have no data."""
     missing: dict[str, str] = field(default_factory=dict)
     """The data sets that are not here, and what `datasets.load` said."""
     failures: list[Record] = field(default_factory=list)
-    """The parts that failed: ``what``, ``failed`` (why), ``traceback``. They are tried again by the next run."""
+    """The jobs that failed: ``what``, ``failed`` (why), ``traceback``. They are tried again by the next run."""
     seconds: float = 0.0
     grown: list[growth.Row] = field(default_factory=list)
     """Runs of ContEXP3-ABS."""
@@ -76,23 +76,25 @@ def run(
     if data is not None:
         data = as_folder(data)
     folder = None if data is None else str(Path(data).absolute())
-    parts: dict[str, Part] = {}
+    wanted: dict[str, Job] = {}
     for study in studies:
-        parts |= {part.key: part for part in _parts(study)}
-    session = Session(tuple(studies), None, Path(out) / RESULTS)  # type: ignore[arg-type]
+        wanted |= {job.key: job for job in _jobs_of(study)}
+    session = Session(tuple(studies), None, Path(out) / metadata.NAME)  # type: ignore[arg-type]
     with Log(Path(out)) as log:
-        todo = {key: part for key, part in parts.items() if key not in log.records}
-        session.n_kept = len(parts) - len(todo)
+        todo = {key: job for key, job in wanted.items() if key not in log.records}
+        session.n_kept = len(wanted) - len(todo)
         kept = [
             (dataset, log.records[key])
-            for key, part in parts.items()
-            if key in log.records and (dataset := dataset_of(part)) is not None
+            for key, job in wanted.items()
+            if key in log.records and (dataset := dataset_of(job)) is not None
         ]
         check_same(kept, folder, Path(out))
         if todo:
-            log.note({"abstain": __version__, "host": platform.node(), "studies": [asdict(study) for study in studies]})
+            log.note(
+                {"abstain": __version__, "host": platform.node(), "studies": [described(study) for study in studies]}
+            )
         with (
-            _progress(parts, todo, console) as advance,
+            progress(wanted, todo, console) as advance,
             closing(run_all(batches(todo.values()), folder, jobs or _n_cores(), dask)) as results,
         ):
             for records in results:
@@ -102,20 +104,18 @@ def run(
         session.curves = collect([study for study in studies if isinstance(study, Study)], log.records)
         session.grown = growth.collect(studies, log.records)
         session.logged = logged.collect(studies, log.records)
-        stream = io.BytesIO()
-        session.curves.write_parquet(stream)
-        outputs.write(session.path, stream.getvalue())
+        metadata.write(session.path, session.curves, studies, session.grown)
         _write_failures(session)
     session.seconds = time.perf_counter() - start
     return session
 
 
-def _parts(study: AnyStudy) -> list[Part]:
+def _jobs_of(study: AnyStudy) -> list[Job]:
     """All that a study needs."""
     if isinstance(study, growth.GrowthStudy):
-        return [*growth.parts(study)]
+        return [*growth.jobs(study)]
     if isinstance(study, log_studies.LogStudy):
-        return [*log_studies.parts(study)]
+        return [*log_studies.jobs(study)]
     return [*cells(study), *comparators(study)]
 
 
@@ -144,26 +144,3 @@ def _write_failures(session: Session) -> None:
     else:
         with outputs.writing(path):
             path.unlink(missing_ok=True)
-
-
-@contextmanager
-def _progress(parts: dict[str, Part], todo: dict[str, Part], console: "Console | None") -> Iterator[Any]:
-    """One bar over all parts that are still to be run."""
-    if console is None or not todo:
-        yield lambda part: None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
-               TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())  # fmt: skip
-    done = len(parts) - len(todo)
-    with Progress(*columns, console=console) as progress:
-        total = sum(part.weight for part in todo.values())
-        task = progress.add_task(f"{done:,} of {len(parts):,} cells", total=total)
-
-        def advance(part: Part) -> None:
-            nonlocal done
-            done += 1
-            progress.update(task, advance=part.weight, description=f"{done:,} of {len(parts):,} cells")
-
-        yield advance

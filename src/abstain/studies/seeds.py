@@ -13,6 +13,11 @@ def _number(name: str) -> int:
     return zlib.crc32(name.encode())  # hash() is another one in every process
 
 
+def as_number(seed: SeedSequence | None) -> int:
+    """A seed for somebody's own function, which any generator takes."""
+    return 0 if seed is None else int(seed.generate_state(1)[0])
+
+
 def of_experts(seed: int, dataset: str, expert_set: int) -> SeedSequence:
     """The seed of an expert set."""
     return SeedSequence([seed, _number("experts"), _number(dataset), expert_set])

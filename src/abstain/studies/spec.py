@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..errors import FileError, InputError
+from .expert_specs import ExpertsSpec
 from .growth import GrowthStudy
-from .ingredients import ExpertsSpec, LearnerSpec
+from .ingredients import LearnerSpec
 from .logs.study import LogStudy
+from .set_specs import SetSpec
 from .study import Study
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "GrowthStudy",
     "LearnerSpec",
     "LogStudy",
+    "SetSpec",
     "Study",
     "paper",
     "read",
@@ -27,7 +30,7 @@ __all__ = [
 ]
 
 AnyStudy: TypeAlias = Study | GrowthStudy | LogStudy
-_FIELDS = tuple(name for name in Study.__dataclass_fields__ if name != "name")
+_FIELDS = tuple(name for name in Study.__dataclass_fields__ if name not in ("name", "own"))
 _GROWTH_FIELDS = tuple(name for name in GrowthStudy.__dataclass_fields__ if name != "name")
 _LOG_FIELDS = tuple(name for name in LogStudy.__dataclass_fields__ if name != "name")
 
@@ -48,7 +51,8 @@ def shipped() -> dict[str, AnyStudy]:
 def read(path: str | os.PathLike[str]) -> dict[str, AnyStudy]:
     """The studies of a TOML file; what it leaves out, and learners it does not define, are the paper's.
 
-    Learners of one's own, ``kind = "module:Class"``, may lie beside it.
+    Learners, experts and streams of one's own, ``kind = "module:name"``, and files of the table ``[sets]`` may lie
+    beside it.
 
     The least such file::
 
@@ -70,14 +74,14 @@ def read(path: str | os.PathLike[str]) -> dict[str, AnyStudy]:
 
 
 def select(studies: Mapping[str, AnyStudy], name: str) -> list[AnyStudy]:
-    """The study of that name and those whose name goes on after it (``readings-...``); "all" but the readings.
+    """The study of that name and those whose name goes on after it (``moving-...``); "all" but other readings.
 
-    With the readings comes our own, `regret`, to compare them with.
+    With readings comes our own, `regret`, to compare them with.
     """
     if name == "all":
-        return [study for key, study in studies.items() if not key.startswith("readings-")]
+        return [study for study in studies.values() if study.role != "reading"]
     chosen = [study for key, study in studies.items() if key == name or key.startswith(f"{name}-")]
-    if name == "readings" and chosen and "regret" in studies:
+    if any(study.role == "reading" for study in chosen) and "regret" in studies:
         chosen.insert(0, studies["regret"])
     if not chosen:
         known = ", ".join(dict.fromkeys(key.partition("-")[0] for key in studies))
@@ -93,18 +97,26 @@ def _studies(
     tables: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapping[str, Any], folder: str | None = None
 ) -> dict[str, AnyStudy]:
     for key, value in tables.items():
-        if key not in ("defaults", "learners", "studies") or not isinstance(value, dict):
-            raise InputError(f"expected the tables defaults, learners and studies, got {key}")
+        if key not in ("defaults", "learners", "sets", "studies") or not isinstance(value, dict):
+            raise InputError(f"expected the tables defaults, learners, sets and studies, got {key}")
     defaults = {**defaults, **tables.get("defaults", {})}
     known = {**known, **tables.get("learners", {})}
-    studies = {name: _study(name, table, defaults, known, folder) for name, table in tables.get("studies", {}).items()}
+    own = tuple(_set(name, table, folder) for name, table in tables.get("sets", {}).items())
+    studies = {
+        name: _study(name, table, defaults, known, own, folder) for name, table in tables.get("studies", {}).items()
+    }
     if not studies:
         raise InputError("studies: expected a table [studies.NAME], got none")
     return studies
 
 
 def _study(
-    name: str, table: Any, defaults: Mapping[str, Any], known: Mapping[str, Any], folder: str | None
+    name: str,
+    table: Any,
+    defaults: Mapping[str, Any],
+    known: Mapping[str, Any],
+    own: tuple[SetSpec, ...],
+    folder: str | None,
 ) -> AnyStudy:
     if not isinstance(table, dict):
         raise InputError(f"studies: expected a table [studies.{name}], got {table!r}")
@@ -121,11 +133,11 @@ def _study(
     for key in ("sets", "costs") if "settings" in table else ("settings",):
         values.pop(key, None)
     try:
-        values["experts"] = _experts(values.get("experts", {}))
+        values["experts"] = _experts(values.get("experts", {}), folder)
         values["learners"] = _learners(values.get("learners", ()), known, folder)
     except InputError as error:
         raise InputError(f"study {name}: {error}") from None
-    return Study(name=name, **values)
+    return Study(name=name, own=own, **values)
 
 
 def _growth(name: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> GrowthStudy:
@@ -152,11 +164,19 @@ def _logs(
     return LogStudy(name=name, **values)
 
 
-def _experts(table: Any) -> ExpertsSpec:
+def _set(name: str, table: Any, folder: str | None) -> SetSpec:
+    if not isinstance(table, dict):
+        raise InputError(f'set {name}: expected a table such as {{ path = "mine.csv" }}, got {table!r}')
+    options = dict(table)
+    given = {key: options.pop(key) for key in ("path", "label", "positive", "kind") if key in options}
+    return SetSpec(name, **given, options=options, folder=folder)
+
+
+def _experts(table: Any, folder: str | None) -> ExpertsSpec:
     if not isinstance(table, dict):
         raise InputError(f'experts: expected a table such as {{ kind = "hyperplanes" }}, got {table!r}')
     options = dict(table)
-    return ExpertsSpec(options.pop("kind", "hyperplanes"), options)
+    return ExpertsSpec(options.pop("kind", "hyperplanes"), options, folder)
 
 
 def _learners(entries: Any, known: Mapping[str, Any], folder: str | None) -> tuple[LearnerSpec, ...]:

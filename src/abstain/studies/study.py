@@ -10,14 +10,17 @@ from .. import datasets
 from ..errors import AbstainError, InputError
 from ..tables import as_count, as_seed, is_number
 from . import problems
-from .ingredients import ExpertsSpec, LearnerSpec, one_of
+from .expert_specs import ExpertsSpec
+from .ingredients import LearnerSpec, one_of
+from .set_specs import SetSpec
 from .spoilt import source
 
 SetAndCost: TypeAlias = tuple[str, float]
 
-SCALES = ("maxabs", "minmax")
+SCALES = ("maxabs", "minmax", "none")
 PUBLISHED = (200, 1_000, 5_000, 9_800)
 """The rounds of the published points: always among the checkpoints."""
+ROLES = ("main", "extreme", "confidence", "small", "bias", "adversarial", "reading")
 MOST_ROUNDS = 10**9
 QUICK_ROUNDS, QUICK_DRAWS = 2_000, 2
 
@@ -27,6 +30,7 @@ class Study:
     """What is played: every setting (set, cost), for each expert set on each draw of the data, by every learner.
 
     Give ``sets`` and ``costs``, whose pairs are all played, or ``settings``, a list of pairs; the other is filled in.
+    A set of one's own is a `SetSpec`, among the sets or in ``own``, where settings find it by its name.
 
     >>> study = Study("mine", sets=("synthetic",), costs=(0.1, 0.2), learners=(LearnerSpec("UCB-GT", "UCBGT"),))
     >>> study.settings
@@ -58,6 +62,10 @@ class Study:
     """The learner that others are compared with there, if not FS or the first."""
     apart: tuple[str, ...] = ("FS",)
     """Learners that do not compete with the others."""
+    role: str = ""
+    """What it is to the paper's claims, which look at studies by their roles: one of `ROLES`, or nothing."""
+    own: tuple[SetSpec, ...] = ()
+    """Sets of one's own, by whose names the others call them."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -79,11 +87,16 @@ class Study:
             raise InputError(f"seed: expected a whole number that is not negative, got {self.seed!r}")
         object.__setattr__(self, "seed", int(self.seed))
         one_of(self.scale, SCALES, "scale")
+        one_of(self.role, ("", *ROLES), "role")
         if not isinstance(self.experts, ExpertsSpec):
             raise InputError(f"experts: expected an ExpertsSpec, got {self.experts!r}")
         settings, instead = self._pairs(), _as_pairs(self.instead, "instead")
+        own = [one.name for one in self.own]
+        if len(set(own)) < len(own):
+            raise InputError(f"own: expected no name twice, got {', '.join(own)}")
         for dataset, cost in (*settings, *instead):
-            problems.check(dataset)
+            if dataset not in own:
+                problems.check(dataset)
             if (dataset in problems.INSTANCES) != (self.experts.kind == "instance"):
                 raise InputError(f"experts: {dataset} needs experts of kind {_kind_for(dataset)}")
             if not is_number(cost) or not 0.0 <= cost <= 1.0:
@@ -101,17 +114,31 @@ class Study:
         object.__setattr__(self, "settings", settings)
         object.__setattr__(self, "instead", instead)
         object.__setattr__(self, "sets", tuple(dict.fromkeys(dataset for dataset, _ in settings)))
+        object.__setattr__(self, "own", tuple(one for one in self.own if one.name in self.sets))
         object.__setattr__(self, "costs", tuple(dict.fromkeys(cost for _, cost in settings)))
 
     def _pairs(self) -> tuple[SetAndCost, ...]:
-        for name in ("sets", "costs", "settings", "instead", "learners", "apart"):
+        for name in ("sets", "costs", "settings", "instead", "learners", "apart", "own"):
             if not isinstance(getattr(self, name), (tuple, list)):
                 raise InputError(f"{name}: expected a list, got {getattr(self, name)!r}")
+        given = tuple(one for one in self.sets if isinstance(one, SetSpec) and one not in self.own)
+        object.__setattr__(self, "own", (*self.own, *given))
+        names = tuple(one.name if isinstance(one, SetSpec) else one for one in self.sets)
+        object.__setattr__(self, "sets", names)
         if self.settings:
             return _as_pairs(self.settings, "settings")
         if not self.sets or not self.costs:
             raise InputError("expected sets and costs, or settings, got neither")
         return tuple((dataset, cost) for dataset in self.sets for cost in self.costs)
+
+    @property
+    def played(self) -> "Study":
+        """The study without what is only said of it: studies that play the same have the same."""
+        return replace(self, name="played", title="", figure="", table="", role="", reference="", apart=())
+
+    def own_set(self, dataset: str) -> SetSpec | None:
+        """The set of one's own of that name; None for the library's."""
+        return next((one for one in self.own if one.name == dataset), None)
 
     def quick(self) -> "Study":
         """The same on one expert set and two draws, in few rounds: to see that it works."""
@@ -122,19 +149,21 @@ class Study:
     def here(self, data: Any) -> "Study":
         """The study itself; if none of its sets is here and it says so, the same on others."""
         files = {source(dataset) for dataset, _ in self.settings if dataset not in problems.INSTANCES}
-        if not self.instead or not files or any(datasets.info(name, data=data).found is not None for name in files):
+        if not self.instead or not files or self.own:
+            return self
+        if any(datasets.info(name, data=data).found is not None for name in files):
             return self
         return replace(self, sets=(), costs=(), settings=self.instead)
+
+
+def _kind_for(dataset: str) -> str:
+    return "instance" if dataset in problems.INSTANCES else "hyperplanes, axis_planes or another that takes features"
 
 
 def _as_pairs(pairs: Any, name: str) -> tuple[SetAndCost, ...]:
     if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
         raise InputError(f"{name}: expected pairs of a set and a cost, got {pairs!r}")
     return tuple((dataset, cost) for dataset, cost in pairs)
-
-
-def _kind_for(dataset: str) -> str:
-    return "instance" if dataset in problems.INSTANCES else "hyperplanes or axis_planes"
 
 
 def shown_rounds(rounds: int, checkpoints: int) -> NDArray[np.int64]:

@@ -11,14 +11,14 @@ from typing import Any
 
 from ..errors import AbstainError, InputError
 from .batch import Record, run_batch
-from .cells import Part
+from .cells import Job
 
 CONNECT_SECONDS = 10
 """How long to wait for a Dask scheduler."""
 
 
 def run_all(
-    batches: Sequence[list[Part]], data: str | None, jobs: int, dask: str | None
+    batches: Sequence[list[Job]], data: str | None, jobs: int, dask: str | None
 ) -> Generator[list[Record], None, None]:
     """The records of each batch, in the order they come."""
     if dask is not None:
@@ -28,7 +28,7 @@ def run_all(
     return _on_cores(batches, data, jobs)
 
 
-def _on_cores(batches: Sequence[list[Part]], data: str | None, jobs: int) -> Generator[list[Record], None, None]:
+def _on_cores(batches: Sequence[list[Job]], data: str | None, jobs: int) -> Generator[list[Record], None, None]:
     import joblib
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
@@ -50,7 +50,7 @@ def _on_cores(batches: Sequence[list[Part]], data: str | None, jobs: int) -> Gen
             results.close()
 
 
-def _in_worker(batch: list[Part], data: str | None, parent: int) -> list[Record]:
+def _in_worker(batch: list[Job], data: str | None, parent: int) -> list[Record]:
     if not _watching:
         _watching.append(threading.Thread(target=_end_with, args=(parent,), daemon=True))
         _watching[0].start()
@@ -67,7 +67,7 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _on_dask(batches: Sequence[list[Part]], data: str | None, address: str) -> Generator[list[Record], None, None]:
+def _on_dask(batches: Sequence[list[Job]], data: str | None, address: str) -> Generator[list[Record], None, None]:
     """A batch whose worker dies is run again on another."""
     if not re.fullmatch(r"((tcp|tls|ucx|ws|wss)://)?[^/\s]+:\d+", address):
         raise InputError(f"dask: expected the address of a scheduler, such as tcp://host:8786, got {address!r}")
@@ -91,8 +91,8 @@ def _on_dask(batches: Sequence[list[Part]], data: str | None, address: str) -> G
             yield future.result() if future.status == "finished" else _lost(futures[future], future)
 
 
-def _lost(batch: list[Part], future: Any) -> list[Record]:
+def _lost(batch: list[Job], future: Any) -> list[Record]:
     """Records that say why a batch has none."""
     error = future.exception() if future.status == "error" else f"the task was {future.status}"
     why = f"{type(error).__name__}: {error}" if isinstance(error, BaseException) else error
-    return [{"key": part.key, "what": str(part), "failed": why, "traceback": f"{why}\n"} for part in batch]
+    return [{"key": job.key, "what": str(job), "failed": why, "traceback": f"{why}\n"} for job in batch]

@@ -16,7 +16,6 @@ RATES = {
     "EXP3-ABS": "adaptive",
 }
 """The rate behind each label. The tuned rate's bound is for its horizon T, the others' for every t."""
-STUDIES = ("adversarial", "adversarial-streams")
 
 LOGARITHMS = 0.05
 """How much steeper than its exponent a rate may look: theorem 2's hides logarithms, and a factor sqrt(log T) alone adds
@@ -25,7 +24,7 @@ LOGARITHMS = 0.05
 
 def below_bound(results: Results, n_experts: Mapping[str, int] | None) -> Verdict:
     """Claim 13: mean regret against the bound, in every stream of the study, with every rate that has one."""
-    settings = results.settings(*STUDIES)
+    settings = results.settings(*results.roles.named("adversarial"))
     lines = [(s, label, s.lines[label]) for s in settings for label in RATES if label in s.lines]
     lines = [entry for entry in lines if entry[0].dataset in (n_experts or {})]
     if n_experts is None or not lines:

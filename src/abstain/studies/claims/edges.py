@@ -7,7 +7,7 @@ import numpy as np
 from ... import experts, graphs
 from ...learners import UCBGT
 from .order import scope
-from .settings import MAIN, READINGS, Results, Run, Setting, is_repeated
+from .settings import MAIN, Results, Run, Setting
 from .verdict import Failure, Verdict, by_share, give, not_judged
 
 MILLION = 1_000_000
@@ -100,7 +100,8 @@ def edges_fall(results: Results) -> Verdict:
     played = f"On ten small random problems G^SUB was inside UCB-GT's graph in {inside:,} of {rounds:,} rounds"
     places: dict[tuple[str, str, float], list[Run]] = {}
     for run in results.runs("UCB-GT"):
-        other = run.study.startswith(READINGS) or is_repeated(run.study, run.dataset)
+        role = results.roles[run.study]
+        other = role.is_reading or role.repeats(run.dataset)
         if not other and len(run.t) > 1:
             places.setdefault((run.study, run.dataset, run.cost), []).append(run)
     for more in range(1, len(MAIN)):  # the same runs once more

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 def judge(curves: "pl.DataFrame", extra: Mapping[str, Any] | None = None) -> list[Verdict]:
     """A verdict on each of the 18 claims, in their order, from the results frame of any studies.
 
-    ``extra`` holds what the frame does not: ``"n_experts"``, the K of each set of the studies `adversarial...` (claim
-    13), and ``"growth"``, rows (d, T, run, regret) of ContEXP3-ABS (claim 14).
+    ``extra`` holds what the frame does not: ``"n_experts"``, the K of each set of the studies with the role
+    "adversarial" (claim 13), ``"growth"``, rows (d, T, run, regret) of ContEXP3-ABS (claim 14), and ``"studies"``,
+    those whose roles are not the paper's.
     """
-    results, more = Results(curves), extra or {}
+    more = extra or {}
+    results = Results(curves, more.get("studies", ()))
     return [
         less_regret(results, 1),
         less_regret(results, 2),
@@ -33,7 +35,7 @@ def judge(curves: "pl.DataFrame", extra: Mapping[str, Any] | None = None) -> lis
         how_many_edges(results),
         fraction_falls(results),
         elsewhere(results, 7, ("extreme",)),
-        elsewhere(results, 8, ("confidence", "confidence-minmax")),
+        elsewhere(results, 8, results.roles.named("confidence")),
         elsewhere(results, 9, ("small",)),
         ucb_is_slow(results),
         linear_regret(results, 11),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .settings import MAIN, PAPER, Results, Setting, is_repeated
+from .settings import MAIN, PAPER, Results, Setting
 from .verdict import Failure, Verdict, by_share, give, not_judged
 
 ORDERS = {1: ("UCB-GT", "UCB-NT"), 2: ("UCB-GT", "UCB"), 3: ("UCB-NT", "UCB")}
@@ -26,7 +26,7 @@ def _worse(setting: Setting, better: str, worse: str) -> Failure | None:
     ours, theirs = setting.regret(better), setting.regret(worse)
     if ours < theirs:
         return None
-    scaled = " (min-max scaling)" if setting.study.endswith("-minmax") else ""
+    scaled = " (min-max scaling)" if setting.role.scale == "minmax" else ""
     return Failure(setting.dataset, setting.cost, f"{better} {ours:.4f}, {worse} {theirs:.4f}{scaled}")
 
 
@@ -48,7 +48,7 @@ def less_regret(results: Results, number: int, studies: Sequence[str] = MAIN) ->
 def elsewhere(results: Results, number: int, studies: Sequence[str]) -> Verdict:
     """Claims 7, 8 and 9: claims 1 to 3 in other studies. Every pair in every setting is one check."""
     found = [s for study in studies for s in results.settings(study, learners=("UCB", "UCB-NT", "UCB-GT"))]
-    settings = [s for s in found if not is_repeated(s.study, s.dataset)]
+    settings = [s for s in found if not s.role.repeats(s.dataset)]
     if not settings:
         return not_judged(number, studies[0])
     counts, fails = [], []

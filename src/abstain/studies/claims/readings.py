@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..spec import AnyStudy
 from .closeness import close_to_fs
 from .edges import how_many_edges
 from .order import less_regret, more_edges
-from .settings import READINGS, Results
+from .settings import Results
 from .verdict import Verdict
 
 if TYPE_CHECKING:
@@ -30,21 +31,25 @@ class Reading:
 
 
 def breaks(
-    curves: "pl.DataFrame", ours: Sequence[Verdict] = (), titles: Mapping[str, str] | None = None
+    curves: "pl.DataFrame",
+    ours: Sequence[Verdict] = (),
+    titles: Mapping[str, str] | None = None,
+    studies: Sequence[AnyStudy] = (),
 ) -> list[Reading]:
     """For every reading there are results of, what it makes of the claims.
 
-    ``ours`` are the verdicts to compare with (`judge`), ``titles`` the titles of the studies by their names.
+    ``ours`` are the verdicts to compare with (`judge`), ``titles`` the titles of the studies by their names,
+    ``studies`` the studies themselves, of which readings are those with that role.
     """
-    results = Results(curves)
+    results = Results(curves, studies)
     before = {verdict.number: verdict.verdict for verdict in ours}
     readings = []
     for study in results.studies:
-        if study.startswith(READINGS):
+        if results.roles[study].is_reading:
             verdicts = [less_regret(results, number, (study,)) for number in (1, 2, 3)]
             verdicts += [judge(results, (study,)) for judge in (close_to_fs, how_many_edges, more_edges)]
             broken = tuple(v.number for v in verdicts if _is_worse(v.verdict, before.get(v.number, "holds")))
-            readings.append(Reading(study, (titles or {}).get(study) or study.removeprefix(READINGS), verdicts, broken))
+            readings.append(Reading(study, (titles or {}).get(study) or study, verdicts, broken))
     return readings
 
 

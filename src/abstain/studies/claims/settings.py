@@ -1,13 +1,15 @@
 """The results as the claims need them: what each learner did in each setting."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..problems import UNSCALED
 from ..results import summary
+from ..spec import AnyStudy
+from .roles import Role, Roles
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,12 +20,6 @@ MAIN = ("regret", "abstention", "main")
 """Studies with the same settings, and so the same runs; of a setting that is in several, the first counts."""
 PAPER = ("UCB", "UCB-NT", "UCB-GT", "FS")
 """The paper's four learners."""
-READINGS = "readings-"
-
-
-def is_repeated(study: str, dataset: str) -> bool:
-    """Whether a study of another scaling has the same runs: of a set that is not scaled."""
-    return study.endswith("-minmax") and dataset in UNSCALED
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +44,8 @@ class Setting:
     cost: float
     expert_sets: int
     lines: dict[str, Line] = field(repr=False)
+    role: Role
+    """Of the study."""
 
     def regret(self, learner: str) -> float:
         """R_T / T."""
@@ -72,11 +70,15 @@ class Run:
 
 
 class Results:
-    """The results frame, arranged. Rows whose comparator is not known yet are left out."""
+    """The results frame, arranged. Rows whose comparator is not known yet are left out.
 
-    def __init__(self, curves: "pl.DataFrame") -> None:
+    ``studies`` are those whose results they are; what is not among them has the role of the paper's of that name.
+    """
+
+    def __init__(self, curves: "pl.DataFrame", studies: Iterable[AnyStudy] = ()) -> None:
         import polars as pl
 
+        self.roles = Roles(studies)
         self.curves = curves.filter(pl.col("best").is_not_null())
         self._settings: dict[tuple[str, str, float], Setting] = {}
         sets = self.curves.group_by("study", "dataset", "cost").agg(pl.col("expert_set").n_unique())
@@ -89,7 +91,7 @@ class Results:
                 if line["t"][-1] == last:
                     columns = ("t", "regret", "regret_sd", "abstained", "edges")
                     lines[name[0]] = Line(*(line[column].to_numpy() for column in columns))
-            self._settings[key] = Setting(study, dataset, cost, expert_sets[key], lines)
+            self._settings[key] = Setting(study, dataset, cost, expert_sets[key], lines, self.roles[study])
 
     @property
     def studies(self) -> list[str]:

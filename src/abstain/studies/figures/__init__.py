@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..results import summary
 from . import bias, bias_drawing, captions, example, graphs, graphs_drawing, learning, panels_drawing, surrogate
+from .curves import StudyCurves, draw_studies
 from .saving import save
 from .style import look
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     import polars
 
-__all__ = ["FIGURES", "Drawn", "Recipe", "draw_all"]
+__all__ = ["FIGURES", "Drawn", "Recipe", "StudyCurves", "draw_all", "draw_studies"]
 
 
 class Recipe(NamedTuple):
@@ -39,8 +40,8 @@ class Drawn(NamedTuple):
     number: int
     title: str
     caption: str
-    paths: tuple[Path, Path]
-    """SVG and PNG."""
+    paths: tuple[Path, ...]
+    """SVG, PNG and PDF."""
 
 
 def _curves(name: str, title: str, show: Callable[["polars.DataFrame"], Any], describe: Callable[[Any], str]) -> Recipe:
@@ -89,7 +90,7 @@ FIGURES = {
 def draw_all(
     curves: "polars.DataFrame", folder: "str | os.PathLike[str]", only: Collection[int] | None = None
 ) -> list[Drawn]:
-    """Draw every figure (or ``only`` these) that the results allow, as figure-NN-NAME.svg and .png."""
+    """Draw every figure (or ``only`` these) that the results allow, as figure-NN-NAME.svg, .png and .pdf."""
     table = summary(curves)
     drawn = []
     for number, recipe in FIGURES.items():

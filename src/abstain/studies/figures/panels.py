@@ -63,6 +63,8 @@ class Panel(NamedTuple):
     quantity: str
     lines: tuple[Line, ...]
     published: tuple[Marks, ...] = ()
+    title: str = ""
+    """What stands above it, where rows and columns mean nothing."""
 
     def last(self, learner: str) -> float | None:
         """The value a learner's line ends with."""

@@ -23,24 +23,28 @@ def draw(shown: Grid) -> "Figure":
     places = figure.add_gridspec(n_rows, n_columns)
     axes: dict[tuple[int, int], Axes] = {}
     scales: dict[tuple[int, str], Axes] = {}
+    titles: dict[tuple[int, int], str] = {}
     for panel in shown.panels:
         row, column = shown.rows.index(panel.row), shown.columns.index(panel.column)
-        ax = figure.add_subplot(places[row, column], sharey=scales.get((row, panel.quantity)))
-        ax.tick_params(labelleft=(row, panel.quantity) not in scales)
-        scales.setdefault((row, panel.quantity), ax)
+        scale = (row, f"{panel.quantity} {panel.title}")  # a panel with a title of its own has its own scale
+        ax = figure.add_subplot(places[row, column], sharey=scales.get(scale))
+        ax.tick_params(labelleft=scale not in scales)
+        scales.setdefault(scale, ax)
         axes[row, column] = ax
-        ax.set_label(f"{panel.row}, {panel.column}")
+        if panel.title:
+            titles[row, column] = panel.title
+        ax.set_label(panel.title or f"{panel.row}, {panel.column}")
         _draw_lines(ax, panel)
-    for (row, quantity), ax in scales.items():
-        _fit(ax, [one for one in shown.panels if one.row == shown.rows[row] and one.quantity == quantity])
+    for (row, what), ax in scales.items():
+        _fit(ax, [one for one in shown.panels if one.row == shown.rows[row] and f"{one.quantity} {one.title}" == what])
     rounds = [t for panel in shown.panels for line in panel.lines for t in line.t]
     rounds += [t for panel in shown.panels for marks in panel.published for t in marks.t]
     for (row, column), ax in axes.items():
         ax.set_xlim(min(rounds) / 1.25, max(rounds) * 1.25)  # the same for all: only the lowest has numbers
-        if column == min(c for r, c in axes if r == row):
+        if not titles and column == min(c for r, c in axes if r == row):
             ax.set_ylabel(shown.rows[row], fontweight="bold")
-        if row == min(r for r, c in axes if c == column):
-            ax.set_title(shown.columns[column])
+        if titles or row == min(r for r, c in axes if c == column):
+            ax.set_title(titles.get((row, column), shown.columns[column]))
         ax.tick_params(labelbottom=row == max(r for r, c in axes if c == column))
     figure.supxlabel(f"round $t$ (log scale, from {START} on)", fontsize=10)
     if shown.label:

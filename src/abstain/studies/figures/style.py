@@ -1,5 +1,6 @@
 """How all figures look: a colour and a marker for each learner, fonts, the legend."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,7 +27,12 @@ STYLES = {
     "EXP3-ABS": Style("#CC79A7", "v"),
     "FS": Style("#0072B2", "D"),
 }
-OTHERS = (Style("#56B4E9", "*"), Style("#999999", "p"), Style("#7A5C00", "h"), Style("#004D73", "<"))
+OTHERS = (
+    Style("#56B4E9", "*"), Style("#999999", "p"), Style("#7A5C00", "h"), Style("#004D73", "<"),
+    Style("#8A3FFC", "d"), Style("#A11D21", "H"), Style("#5FA55A", ">"), Style("#F0A3C4", "8"),
+)  # fmt: skip
+WIDE, HANDLE = 11.0, 6
+"""Characters of the legend in an inch, and how many a line with its marker takes."""
 RED, BLUE, GREY = "#D55E00", "#0072B2", "#666666"
 _LOOK: dict[Any, Any] = {
     "svg.hashsalt": "abstain",  # the same picture is the same file
@@ -87,7 +93,9 @@ def legend(figure: "Figure", labels: Iterable[str], published: bool = False) -> 
         handles.append(
             Line2D([], [], color=GREY, marker="o", linestyle="", fillstyle="none", markersize=8, label="published")
         )
-    columns = len(handles) if figure.get_figwidth() > 8.0 else 3
+    room = WIDE * figure.get_figwidth()
+    n_rows = math.ceil(sum(len(str(handle.get_label())) + HANDLE for handle in handles) / room)
+    columns = math.ceil(len(handles) / n_rows) if figure.get_figwidth() > 8.0 else 3
     figure.legend(
         handles=handles, loc="outside upper center", ncols=columns, frameon=False,
         columnspacing=1.4, handletextpad=0.5, handlelength=1.8,

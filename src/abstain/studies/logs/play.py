@@ -1,4 +1,4 @@
-"""Playing a part of a study of logs."""
+"""Playing a job of a study of logs."""
 
 import time
 from functools import lru_cache
@@ -14,17 +14,17 @@ from ..sources import fingerprint
 from .making import ModelLog, make
 from .players import ALL, HINDSIGHT, OWN, TUNED
 from .recipes import Recipe
-from .study import LogPart, feedback_of
+from .study import LogJob, feedback_of
 
 PIECES = 40
 """A log is cut into so many for the loss over time."""
 
 
-def play(part: LogPart, data: str | None) -> dict[str, Any]:
+def play(job: LogJob, data: str | None) -> dict[str, Any]:
     """The mean loss and the share abstained after the first tenth, and the loss over time, of each player."""
-    source = fingerprint(part.dataset, data)
-    log = _made(part.recipe, part.rounds, part.seed, data, source)
-    runs = [_learner(part, log)] if part.learner is not None else _alternatives(part, log)
+    source = fingerprint(job.dataset, data)
+    log = _made(job.recipe, job.rounds, job.seed, data, source)
+    runs = [_learner(job, log)] if job.learner is not None else _alternatives(job, log)
     return {"runs": runs, "data": source}
 
 
@@ -34,29 +34,29 @@ def _made(recipe: Recipe, rounds: int, seed: int, data: str | None, source: str 
     return make(recipe, rounds, seed, data)
 
 
-def _learner(part: LogPart, log: ModelLog) -> dict[str, Any]:
-    assert part.learner is not None
-    who = f"{part.learner.label}, {feedback_of(part.learner)}"
-    learner = part.learner.make(
+def _learner(job: LogJob, log: ModelLog) -> dict[str, Any]:
+    assert job.learner is not None
+    who = f"{job.learner.label}, {feedback_of(job.learner)}"
+    learner = job.learner.make(
         log.experts,
-        cost=part.recipe.cost,
+        cost=job.recipe.cost,
         loss=log.loss,
-        seed=seeds.of_learner(part.seed, part.recipe.name, 0, 0, who),
+        seed=seeds.of_learner(job.seed, job.recipe.name, 0, 0, who),
         rounds=len(log.y),
     )
     start = time.perf_counter()
-    trace = simulate(learner, log.inputs, log.y, delay=part.delay)
-    return _run(part.learner.label, trace.loss, trace.abstained, time.perf_counter() - start)
+    trace = simulate(learner, log.inputs, log.y, delay=job.delay)
+    return _run(job.learner.label, trace.loss, trace.abstained, time.perf_counter() - start)
 
 
-def _alternatives(part: LogPart, log: ModelLog) -> list[dict[str, Any]]:
+def _alternatives(job: LogJob, log: ModelLog) -> list[dict[str, Any]]:
     """The tuned threshold knows all labels of the first tenth, however late."""
-    rounds = log.answers.confidence, log.losses, part.recipe.cost
+    rounds = log.answers.confidence, log.losses, job.recipe.cost
     tenth = first_tenth(len(log.y))
     played = {
         TUNED: alternatives.tuned(*rounds, tenth),
-        OWN: alternatives.retuned(*rounds, tenth, delay=part.delay),
-        ALL: alternatives.retuned(*rounds, tenth, delay=part.delay, own=False),
+        OWN: alternatives.retuned(*rounds, tenth, delay=job.delay),
+        ALL: alternatives.retuned(*rounds, tenth, delay=job.delay, own=False),
         HINDSIGHT: alternatives.hindsight(*rounds, tenth),
     }
     return [_run(label, policy.loss, policy.abstained, 0.0) for label, policy in played.items()]

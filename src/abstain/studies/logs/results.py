@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .players import TUNED
-from .study import LogStudy, feedback_of, parts
+from .study import LogStudy, feedback_of, jobs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,14 +24,14 @@ def collect(studies: Sequence[Any], records: Mapping[str, Mapping[str, Any]]) ->
 
     rows: dict[str, list[Any]] = {name: [] for name in _schema()}
     for study in studies:
-        for part in parts(study) if isinstance(study, LogStudy) else ():
-            record = records.get(part.key)
+        for job in jobs(study) if isinstance(study, LogStudy) else ():
+            record = records.get(job.key)
             if record is None:
                 continue
             for run in record["runs"]:
-                recipe, feedback = part.recipe, None if part.learner is None else feedback_of(part.learner)
+                recipe, feedback = job.recipe, None if job.learner is None else feedback_of(job.learner)
                 values = (
-                    study.name, recipe.name, recipe.drift.moves, recipe.cost, part.rounds, part.seed, part.delay,
+                    study.name, recipe.name, recipe.drift.moves, recipe.cost, job.rounds, job.seed, job.delay,
                     feedback, run["label"], run["loss"], run["abstained"], run["pieces"], run["seconds_run"],
                     record["host"],
                 )  # fmt: skip
@@ -58,7 +58,7 @@ def summary(rows: "pl.DataFrame") -> "pl.DataFrame":
     """Per cent against the tuned threshold, and its standard error over the seeds: for each log; in the mean over those
     on which something moves and those on which nothing does; for the worst log, which ``at`` names.
 
-    Both are of differences on the same log: how hard a log of a seed is plays no part. A single seed has no error.
+    Both are of differences on the same log: how hard a log of a seed is plays no job. A single seed has no error.
     """
     import polars as pl
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from ... import __version__
 from ...errors import InputError
@@ -35,6 +35,8 @@ class LogStudy:
     A learner's labels are those of its option ``feedback``; two learners may have the same label if that differs.
     """
 
+    role: ClassVar[str] = ""
+    """The paper has no logs."""
     name: str
     title: str = ""
     figure: str = ""
@@ -113,9 +115,10 @@ def _as_goal(goal: Any) -> Goal:
 
 
 @dataclass(frozen=True)
-class LogPart(Keyed):
+class LogJob(Keyed):
     """One learner on one log, or (without one) all alternatives."""
 
+    sort = "LogPart"
     recipe: Recipe
     rounds: int
     seed: int
@@ -134,7 +137,7 @@ class LogPart(Keyed):
 
     @property
     def group(self) -> str:
-        """Parts that are played on the same log have the same."""
+        """Jobs that are played on the same log have the same."""
         return f"{self.recipe.key} {self.rounds} {self.seed}"
 
     @property
@@ -143,11 +146,11 @@ class LogPart(Keyed):
         return self.rounds / 1e5
 
 
-def parts(study: LogStudy) -> list[LogPart]:
+def jobs(study: LogStudy) -> list[LogJob]:
     """All that a study needs."""
     players: Sequence[LearnerSpec | None] = (None, *study.learners)
     return [
-        LogPart(recipe(log), min(study.rounds, recipe(log).rounds), study.seed + repetition, delay, learner)
+        LogJob(recipe(log), min(study.rounds, recipe(log).rounds), study.seed + repetition, delay, learner)
         for log in study.logs
         for repetition in range(study.repetitions)
         for delay in study.delays

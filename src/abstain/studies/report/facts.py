@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from ..claims import Reading
+from ..figures import StudyCurves
 from ..rows import Rows
 from ..tables import Table
 
@@ -42,6 +43,8 @@ class Facts:
     """The results' summary (`results.summary`), for the table of final numbers."""
     tables: Sequence[Table] = ()
     """The tables of final numbers, of which the overviews are shown."""
+    curves: Sequence[StudyCurves] = ()
+    """The curves of studies that the paper's figures do not show."""
     readings: Sequence[Reading] = ()
     missing: Sequence[str] = ()
     """What could not be run or drawn, a sentence each."""

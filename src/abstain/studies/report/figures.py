@@ -29,9 +29,14 @@ class Picture(Protocol):
 def figure(picture: Picture) -> str:
     """A figure with its title and sentence; the image is part of the page."""
     heading = f"Figure {picture.number}. {picture.title}"
-    image = _image(picture.paths, heading) or '<p class="small">The files of this figure are not there.</p>'
+    image = embedded(picture.paths, heading)
     caption = f"<strong>{text(heading)}</strong> {text(picture.caption)}"
     return f'<figure id="figure-{int(picture.number)}">\n{image}\n<figcaption>{caption}</figcaption>\n</figure>'
+
+
+def embedded(paths: Sequence[Path], heading: str) -> str:
+    """The image as part of the page."""
+    return _image(paths, heading) or '<p class="small">The files of this figure are not there.</p>'
 
 
 def _image(paths: Sequence[Path], heading: str) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..claims.settings import MAIN, PAPER, READINGS
+from ..claims.roles import Roles
+from ..claims.settings import MAIN, PAPER
 from ..growth import GrowthStudy
 from ..logs.study import LogStudy
 from ..rows import Rows
@@ -14,13 +15,13 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def finals(summary: "pl.DataFrame", titles: Mapping[str, str]) -> str:
+def finals(summary: "pl.DataFrame", titles: Mapping[str, str], studies: Sequence[AnyStudy] = ()) -> str:
     """R_T / T of every learner in every setting, a table a study; studies that share their runs are shown once."""
     import polars as pl
 
     names = sorted(summary["study"].unique(), key=lambda name: ([*titles, name].index(name), name))
-    shared = [name for name in MAIN if name in names]
-    shown = shared[:1] + [name for name in names if name not in MAIN and not name.startswith(READINGS)]
+    shared, roles = [name for name in MAIN if name in names], Roles(studies)
+    shown = shared[:1] + [name for name in names if name not in MAIN and not roles[name].is_reading]
     parts = []
     for name in shown:
         rows = summary.filter(pl.col("study") == name)

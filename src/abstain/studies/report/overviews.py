@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 
 from ..tables import Table
-from ..tables.cells import EXPLAINED, MOVING, shown
+from ..tables.cells import EXPLAINED, MOVING, Strong, shown
+from ..tables.settings import counts, settings
 from .markup import table as as_table
 from .markup import text
+
+FEW = 40
+"""Rows up to which a table of settings is shown at once."""
 
 
 def overviews(tables: Sequence[Table]) -> str:
@@ -15,4 +19,22 @@ def overviews(tables: Sequence[Table]) -> str:
         heads, rows = shown(table.overview)
         parts.append(f"<h3>{text(table.title)} <code>{text(table.name)}</code></h3>")
         parts.append(as_table(heads, [[[text(cell) for cell in row] for row in rows]], "numbers"))
+        parts.append(_settings(table))
     return "\n".join(parts)
+
+
+def _settings(table: Table) -> str:
+    """Final numbers and paired differences; many fold away."""
+    heads, rows = settings(table.finals, table.moves)
+    lines = [[_cell(cell) for cell in row[1:]] for row in rows]
+    shown = "open" if len(lines) <= FEW else ""
+    n = "; ".join(f"{n} repetitions, errors over {units}" for n, units in counts(table.finals))
+    return (
+        f"<details {shown}><summary>Every setting, with paired differences</summary>\n<p>Means ± standard errors "
+        f"({text(n)}), and differences in the same repetitions with their 95 % intervals.</p>\n"
+        f"{as_table(heads[1:], [lines], 'numbers')}</details>"
+    )
+
+
+def _cell(cell: str) -> str:
+    return f"<strong>{text(cell)}</strong>" if isinstance(cell, Strong) else text(cell)

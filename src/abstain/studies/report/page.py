@@ -10,6 +10,7 @@ from .. import outputs
 from ..claims import Verdict
 from ..spec import AnyStudy
 from . import claims, numbers
+from .curves import curves
 from .facts import Facts
 from .figures import Picture, figure
 from .markup import prose, table, text, verdict
@@ -30,6 +31,11 @@ def write(
 def page(verdicts: Sequence[Verdict], figures: Sequence[Picture], studies: Sequence[AnyStudy], facts: Facts) -> str:
     """The page as text: the claims, the figures, the numbers, how they were made."""
     sections = []
+    titles = {study.name: study.title for study in studies}
+    if facts.curves:
+        sections.append(("curves", "Curves", curves(facts.curves, titles)))
+        if facts.tables:
+            sections.append(("tables", "Overview", overviews(facts.tables)))
     if verdicts:
         judged = f'<p class="tally">{claims.tally(verdicts)}</p>\n{claims.claims(verdicts)}'
         sections.append(("claims", "Claims", judged))
@@ -37,9 +43,8 @@ def page(verdicts: Sequence[Verdict], figures: Sequence[Picture], studies: Seque
         drawn = sorted(figures, key=lambda picture: picture.number)
         sections.append(("figures", "Figures", "\n".join(figure(picture) for picture in drawn)))
     if facts.summary is not None and len(facts.summary):
-        titles = {study.name: study.title for study in studies}
-        sections.append(("numbers", "Final numbers", _NUMBERS + numbers.finals(facts.summary, titles)))
-    if facts.tables:
+        sections.append(("numbers", "Final numbers", _NUMBERS + numbers.finals(facts.summary, titles, studies)))
+    if facts.tables and not facts.curves:
         sections.append(("tables", "Overview", overviews(facts.tables)))
     if facts.readings:
         sections.append(("readings", "Other readings", _READINGS + claims.readings(facts.readings)))
@@ -50,6 +55,7 @@ def page(verdicts: Sequence[Verdict], figures: Sequence[Picture], studies: Seque
     sections.append(("run", "This run", _run(facts)))
     return Template(_file("page.html")).substitute(
         style=_file("style.css"),
+        lede=_PAPER if verdicts or not facts.curves else _OWN,
         missing=_missing(facts.missing),
         contents="\n".join(f'<a href="#{key}">{text(name)}</a>' for key, name, _ in sections),
         sections="\n".join(
@@ -58,6 +64,15 @@ def page(verdicts: Sequence[Verdict], figures: Sequence[Picture], studies: Seque
     )
 
 
+_PAPER = (
+    "The experiments of Cortes, DeSalvo, Gentile, Mohri and Yang, <cite>Online Learning with Abstention</cite> (ICML "
+    "2018), run again with the library <code>abstain</code>: what the paper claims, judged from these results by rules "
+    "taken from the words of the claims; then its figures, the numbers behind them, and how they were made."
+)
+_OWN = (
+    "Learners that may abstain, compared with the library <code>abstain</code>: their curves, what they come to, "
+    "paired differences, and how they were made."
+)
 _NUMBERS = (
     "<p>Average regret R<sub>T</sub>/T: the mean over draws and expert sets, ± the standard deviation over expert "
     "sets (confidence-based experts are not drawn, so there it is that of the data alone). In bold the least of a row; "

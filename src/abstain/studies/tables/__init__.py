@@ -3,6 +3,6 @@
 from .finals import LIMIT, finals
 from .overview import overview, slopes
 from .table import Table, tables, write
-from .terminal import Grid, terminal
+from .terminal import Grid, differences, terminal
 
-__all__ = ["LIMIT", "Grid", "Table", "finals", "overview", "slopes", "tables", "terminal", "write"]
+__all__ = ["LIMIT", "Grid", "Table", "differences", "finals", "overview", "slopes", "tables", "terminal", "write"]

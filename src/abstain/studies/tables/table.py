@@ -9,6 +9,7 @@ from .. import outputs
 from ..spec import AnyStudy
 from ..study import Study
 from .finals import finals
+from .latex import latex
 from .markdown import markdown
 from .overview import overview, slopes
 
@@ -25,6 +26,11 @@ class Table:
     finals: "pl.DataFrame"
     overview: "pl.DataFrame"
     slopes: "pl.DataFrame"
+
+    @property
+    def moves(self) -> bool:
+        """Whether the best sequence of experts is another than the best expert."""
+        return bool((self.finals["tracking"] != self.finals["regret"]).any())
 
 
 def tables(curves: "pl.DataFrame", studies: Sequence[AnyStudy]) -> list[Table]:
@@ -50,12 +56,13 @@ def _finals(curves: "pl.DataFrame", study: Study) -> "pl.DataFrame":
     return finals(curves, learners=labels, reference=study.reference or None, apart=study.apart)
 
 
-def write(table: Table, folder: Path) -> tuple[Path, Path]:
-    """Write NAME.md, for people, and NAME.csv, a row a setting and learner."""
+def write(table: Table, folder: Path) -> tuple[Path, ...]:
+    """Write NAME.md, for people, NAME.csv, a row a setting and learner, and NAME.tex, for papers."""
     name = outputs.file_name(table.name)
     folder = outputs.make_folder(folder)
     text = markdown(table.name, table.title, table.finals, table.overview, table.slopes)
     return (
         outputs.write(folder / f"{name}.md", text.encode()),
         outputs.write(folder / f"{name}.csv", table.finals.write_csv().encode()),
+        outputs.write(folder / f"{name}.tex", latex(table.name, table.title, table.finals, table.moves).encode()),
     )

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .cells import Strong, shown
+from .settings import settings
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console, ConsoleOptions
     from rich.table import Table
+
+    from .table import Table as FinalNumbers
 
 GAP = 2
 """Between columns, in characters; there is one more in all."""
@@ -71,6 +74,17 @@ def _least(text: str, long: int) -> int:
     from rich.cells import cell_len
 
     return max((min(long, cell_len(text)), *map(cell_len, text.split())))
+
+
+def differences(table: "FinalNumbers", most: int) -> Grid:
+    """The first settings of a table: final numbers and paired differences."""
+    heads, rows = settings(table.finals, False)
+    keep = [heads.index(head) for head in ("set", "cost", "learner", "R_T / T", "difference (95 %)", "from")]
+    lines = [[f"{row[keep[0]]}, {row[keep[1]]}", *(row[k] for k in keep[2:])] for row in rows]
+    places = list(dict.fromkeys(line[0] for line in lines))
+    more = f"and {len(places) - most} more settings in the report" if len(places) > most else ""
+    shown = [line for line in lines if line[0] in places[:most]]
+    return Grid(f"Paired differences, {table.name}", ["set, cost", *(heads[k] for k in keep[2:])], shown, more)
 
 
 def terminal(name: str, overview: "pl.DataFrame") -> Grid:

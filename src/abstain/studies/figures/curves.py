@@ -1,0 +1,101 @@
+"""The curves of any study: regret, fraction abstained, edges and loss over t, a figure for each."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from .. import outputs
+from ..results import over_units, summary
+from ..study import Study
+from . import panels_drawing
+from .panels import QUANTITIES, UNITS, Grid, Line, Panel, lines_of
+from .saving import save
+from .style import look
+
+if TYPE_CHECKING:
+    import polars
+
+SHOWN = {**QUANTITIES, "loss": "average loss"}
+"""What is drawn of every study, and what an axis calls it."""
+FEW_EDGES = 1e5
+"""Graphs with fewer are not counted in millions."""
+WRAPPED = 3
+"""Panels in a row where settings are no product of sets and costs."""
+
+
+class StudyCurves(NamedTuple):
+    """The curves of a study in its files."""
+
+    study: str
+    title: str
+    caption: str
+    paths: tuple[Path, ...]
+
+
+def curves_of(curves: "polars.DataFrame", study: Study) -> dict[str, Grid]:
+    """What each figure shows, by quantity: a row a set and a column a cost, or a panel after the other."""
+    import polars
+
+    own = curves.filter(polars.col("study") == study.name)
+    if own.is_empty():
+        return {}
+    parts = {
+        (str(dataset), float(cost)): part
+        for (dataset, cost), part in summary(over_units(own)).partition_by("dataset", "cost", as_dict=True).items()
+    }
+    settings = [pair for pair in study.settings if pair in parts]
+    product = len(settings) == len({name for name, _ in settings}) * len({cost for _, cost in settings})
+    found = {}
+    for quantity, label in SHOWN.items():
+        panels = []
+        for k, (dataset, cost) in enumerate(settings):
+            names = (dataset, f"c = {cost:g}") if product else (str(k // WRAPPED), str(k % WRAPPED))
+            title = "" if product else f"{dataset}, c = {cost:g}"
+            panels.append(Panel(*names, dataset, cost, quantity, lines_of(parts[dataset, cost], quantity), title=title))
+        rows, columns = (tuple(dict.fromkeys(names)) for names in zip(*(panel[:2] for panel in panels), strict=True))
+        grid = Grid(rows, columns, tuple(panels), (), label)
+        found[quantity] = _in_ones(grid) if quantity == "edges" else grid
+    return found
+
+
+def _in_ones(grid: Grid) -> Grid:
+    """Edges as they are, if they are few."""
+    unit = UNITS["edges"]
+    if max(value for panel in grid.panels for line in panel.lines for value in line.mean) >= FEW_EDGES * unit:
+        return grid
+
+    def plain(line: Line) -> Line:
+        mean, sd = (tuple(value / unit for value in values) for values in (line.mean, line.sd))
+        return line._replace(mean=mean, sd=sd)
+
+    panels = tuple(panel._replace(lines=tuple(map(plain, panel.lines))) for panel in grid.panels)
+    return grid._replace(panels=panels, label="edges of the graph")
+
+
+def describe(study: Study, quantity: str) -> str:
+    """What the band is, and over how many repetitions."""
+    several = study.expert_sets > 1
+    if not several and study.draws == 1:
+        band = "a single run"
+    else:
+        units = f"the {study.expert_sets} expert sets" if several else f"the {study.draws} draws"
+        each = f", each the mean of {study.draws} draws" if several and study.draws > 1 else ""
+        band = f"means and, as bands, standard deviations over {units}{each}"
+    what = SHOWN[quantity].replace("$", "")
+    scale = f" The scale is linear below {panels_drawing.LINEAR:g}, logarithmic above." if quantity == "regret" else ""
+    return f"{study.title or study.name}: {what} after t rounds; {band}.{scale}"
+
+
+def draw_studies(curves: "polars.DataFrame", studies: Sequence[Study], folder: Path) -> list[StudyCurves]:
+    """Draw the curves of studies as NAME-QUANTITY.svg, .png and .pdf; of those that play the same, the first's."""
+    drawn, seen = [], []
+    for study in studies:
+        if study.played in seen:
+            continue
+        seen.append(study.played)
+        for quantity, shown in curves_of(curves, study).items():
+            with look():
+                name = f"{outputs.file_name(study.name)}-{quantity}"
+                paths = save(panels_drawing.draw(shown), folder, name)
+            drawn.append(StudyCurves(study.name, SHOWN[quantity].replace("$", ""), describe(study, quantity), paths))
+    return drawn
