@@ -34,8 +34,6 @@ SMALL = {
     ("demo",): (["--out", "☃.toml"], 2),  # no folder
     ("reproduce",): (["☃.toml", "--quick", "--jobs", "1", "--out", "öut ☃"], 0),
     ("compare",): (["☃", "öut"], 2),
-    ("replay",): (["☃.csv"], 2),
-    ("demo",): (["--out", "☃.toml"], 2),
 }
 """For every command, options that make it do its work (or say why not) quickly, and the code it ends with."""
 
