@@ -33,8 +33,8 @@ nitpick_ignore_regex = [("py:.*", ".*")]  # names of parameters and of other pac
 pages = {
     "index": ["The gate <gate>", "Learners <which>", "Research <reproduce>", "gallery/index", "reference/index"],
     "gate": ["replay", "logs", "report", "capacity", "adapters", "llm", "production"],
-    "which": ["concepts", "howto", "doubly-robust", "feedback", "memory", "learners"],
-    "reproduce": ["datasets", "guarantees"],
+    "which": ["concepts", "howto", "doubly-robust", "feedback", "memory"],
+    "reproduce": ["guarantees", "learners", "datasets"],
     "reference/index": [
         f"reference/{name}" for name in ("gate", "game", "learners", "experts", "losses", "graphs", "theory", "data")
     ],
@@ -69,6 +69,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 0,
     "show_memory": False,
     "write_computation_times": False,
+    "show_signature": False,
 }
 
 html_theme = "pydata_sphinx_theme"

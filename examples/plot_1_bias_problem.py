@@ -44,12 +44,11 @@ for name, followed in red.items():
 
 gap = game.means[0] - game.means[1]
 shown = np.arange(99, ROUNDS, 100)
-figure, panels = plt.subplots(1, 3, figsize=(9, 3.2), sharey=True, layout="constrained")
+figure, panels = plt.subplots(3, 1, figsize=(6.4, 6.0), sharex=True, sharey=True, layout="constrained")
 for axes, (name, followed), colour in zip(panels, red.items(), ("#D55E00", "#0072B2", "#009E73"), strict=True):
     axes.plot(shown + 1, gap * followed.cumsum(axis=1)[:, shown].T, color=colour, linewidth=1, alpha=0.7)
     axes.set_title(name, fontsize=10)
-    axes.set_xlabel("round")
-    axes.xaxis.set_major_locator(plt.MaxNLocator(3))
+    axes.set_ylabel("regret")
     axes.spines[["top", "right"]].set_visible(False)
-panels[0].set_ylabel("regret")
+panels[-1].set_xlabel("round")
 plt.show()

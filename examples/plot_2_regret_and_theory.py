@@ -46,7 +46,7 @@ for game, labels in games.items():
 
 COLOURS = {"tuned": ("#0072B2", "--"), "adaptive": ("#D55E00", "-")}
 rounds = np.arange(199, ROUNDS, 200)
-figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+figure, panels = plt.subplots(2, 1, figsize=(6.4, 6.4), sharex=True, sharey=True, layout="constrained")
 for axes, game in zip(panels, games, strict=True):
     for rate, (colour, dashes) in COLOURS.items():
         runs = regret[game, rate][:, rounds]
@@ -56,8 +56,8 @@ for axes, game in zip(panels, games, strict=True):
     axes.plot(rounds + 1, limit, color=COLOURS["adaptive"][0], linestyle=":", label="bound, adaptive")
     last = ab.theory.exp3_abs_bound(ROUNDS, experts.n_experts, COST, "tuned")
     axes.plot(ROUNDS, last, "v", color=COLOURS["tuned"][0], label="bound, tuned")
-    axes.set(title=game, xlabel="round")
+    axes.set(title=game, ylabel="regret")
     axes.spines[["top", "right"]].set_visible(False)
-panels[0].set_ylabel("regret")
-figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+panels[-1].set_xlabel("round")
+figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
 plt.show()

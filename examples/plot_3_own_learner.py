@@ -59,7 +59,7 @@ regret = (
     .group_by("learner", "t", maintain_order=True)
     .agg(mean=pl.col("regret").mean(), least=pl.col("regret").min(), largest=pl.col("regret").max())
 )
-figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
+figure, axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
 names = regret["learner"].unique(maintain_order=True)
 for name, colour, dashes in zip(
     names, ("#0072B2", "#D55E00", "#CC79A7", "#000000"), ("-", "--", "-.", ":"), strict=True

@@ -51,16 +51,15 @@ for name in KINDS:
 # A delay costs about what is lost while nothing is known, once: the curves rise for as long, and are nearly parallel
 # then.
 
-figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+figure, panels = plt.subplots(2, 1, figsize=(6.4, 6.4), sharex=True, sharey=True, layout="constrained")
 shown = np.arange(99, ROUNDS, 100)
 for axes, name in zip(panels, KINDS, strict=True):
     for delay, colour, dashes in zip(
         DELAYS, ("#000000", "#0072B2", "#009E73", "#D55E00"), ("-", "--", "-.", ":"), strict=True
     ):
         axes.plot(shown + 1, regret[name, delay][shown], color=colour, linestyle=dashes, label=f"{delay:,} rounds late")
-    axes.set(title=name, xlabel="round", ylim=(0, None))
-    axes.xaxis.set_major_locator(plt.MaxNLocator(3))
+    axes.set(title=name, ylabel="regret, mean", ylim=(0, None))
     axes.spines[["top", "right"]].set_visible(False)
-panels[0].set_ylabel("regret, mean")
-figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+panels[-1].set_xlabel("round")
+figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
 plt.show()

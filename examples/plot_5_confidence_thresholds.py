@@ -5,8 +5,8 @@ Confidence thresholds
 Two models answer with a confidence. A review costs 1, a mistake costs 5. From which confidence on should a model
 answer, and which one? The gate learns it from the outcomes of what it answered.
 
-*Plain* is right as often as it says. *Boastful* claims more than it keeps, so that no threshold that one would guess
-is right for it.
+*Plain* is right as often as it says. *Boastful* is right less often, and claims more than it keeps: no threshold that
+one would guess is right for it.
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +19,7 @@ rng = np.random.default_rng(0)
 CASES, REVIEW, MISTAKE = 10_000, 1.0, 5.0
 truth = rng.choice(["ham", "spam"], CASES)
 other = np.where(truth == "ham", "spam", "ham")
-chance = rng.uniform(0.5, 1.0, (2, CASES))  # of being right
+chance = rng.uniform([[0.5], [0.4]], [[1.0], [0.9]], (2, CASES))  # of being right
 right = rng.random((2, CASES)) < chance
 confidence = np.array([chance[0], np.sqrt(chance[1])])
 cases = pl.DataFrame(
@@ -55,30 +55,30 @@ fixed = {
     name: [np.where(confidence[k] > level, MISTAKE * ~right[k], REVIEW).mean() for level in levels]
     for k, name in enumerate(gate.models)
 }
-figure, (left, centre) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+figure, (above, below) = plt.subplots(2, 1, figsize=(6.4, 6.4), layout="constrained")
 policy = gate.policy().filter(pl.col("weight") > 0.01)
 for name, colour, dashes in (("plain", "#0072B2", "-"), ("boastful", "#D55E00", "--")):
-    left.plot(levels, fixed[name], color=colour, linestyle=dashes, label=name)
+    above.plot(levels, fixed[name], color=colour, linestyle=dashes, label=name)
     held = policy.filter(pl.col("model") == name)
-    left.scatter(
+    above.scatter(
         held["threshold"],
         np.interp(held["threshold"], levels, fixed[name]),
         s=300 * held["weight"],
         color=colour,
         alpha=0.5,
     )
-left.set(
+above.set(
     xlabel="answers above this confidence",
     ylabel="price a case",
     title="what a threshold costs; dots: the gate's weight",
 )
-left.legend(frameon=False)
+above.legend(frameon=False)
 history = pl.concat(weights).group_by("case", "model").agg(pl.col("weight").sum()).sort("case")
 for name, colour, dashes in (("plain", "#0072B2", "-"), ("boastful", "#D55E00", "--")):
     of = history.filter(pl.col("model") == name)
-    centre.plot(of["case"], of["weight"], color=colour, linestyle=dashes, label=name)
-centre.set(xlabel="case", ylabel="weight", ylim=(0, 1), title="whom the gate follows")
-for axes in (left, centre):
+    below.plot(of["case"], of["weight"], color=colour, linestyle=dashes, label=name)
+below.set(xlabel="case", ylabel="weight", ylim=(0, 1), title="whom the gate follows")
+for axes in (above, below):
     axes.title.set_fontsize(10)
     axes.spines[["top", "right"]].set_visible(False)
 plt.show()
