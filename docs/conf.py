@@ -80,6 +80,7 @@ html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_show_sphinx = False
 html_copy_source = False
+html_domain_indices = False  # the index has all names
 html_sidebars = {"index": []}
 html_theme_options = {
     "logo": {"text": "abstain"},
