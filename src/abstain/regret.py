@@ -25,6 +25,13 @@ def best_in_hindsight(
 ) -> Best:
     """The expert with the least total loss on a table, and the totals of all.
 
+    Args:
+        experts: Who is compared.
+        X: The inputs (T, d).
+        y: All labels (T,).
+        cost: Of abstaining: a number in [0, 1], one a round, or a function of x.
+        loss: Of a prediction, as learners have it.
+
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=1000, seed=0)
     >>> experts = ab.experts.hyperplanes(dim=2, n_predictors=10, seed=0)

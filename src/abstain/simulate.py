@@ -81,15 +81,17 @@ def simulate(
 ) -> Trace:
     """Play the rows of a table, exactly as that many calls of `decide` and `learn` would.
 
-    X is (T, d), y (T,), or X is what `prepare` made of both; labels that the feedback does not show are not used.
-    ``checkpoints`` are the rounds, 1-based,
-    at which the edges of the graph in use are counted. With ``delay=n`` the label of round t is learnt just before
-    round t + n + 1 is decided, the rest at the end. ``progress`` is called now and then with the number of rounds
-    played so far.
-
     After an exception the learner is as before the call. Ctrl-C leaves it after the last whole block of rounds, with
     the labels of those learnt; a further call goes on from there. (Labels that wait when ``progress`` is called are
     in no file saved there.)
+
+    Args:
+        learner: Who plays; it goes on from where it is.
+        X: The inputs (T, d), or what `prepare` made of inputs and labels.
+        y: The labels (T,); those that the feedback does not show are not used.
+        checkpoints: The rounds, 1-based, at which the edges of the graph in use are counted.
+        delay: The label of round t is learnt just before round t + delay + 1 is decided, the rest at the end.
+        progress: Called now and then with the number of rounds played so far.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=1000, seed=0)

@@ -29,14 +29,18 @@ def load(
 ) -> Arrays:
     """The data set of that name: X (n, d), features in [-1, 1], and y (n,), labels -1 and +1.
 
-    ``scale`` is "maxabs" (each feature divided by its largest absolute value), "minmax" (each feature mapped onto
-    [-1, 1]) or None (as in the file); it is always that of the whole set. With ``n`` that many rows are drawn at
-    random, without replacement if the set has as many, else with. Without ``n`` all rows come in the order of the
-    source, in arrays that are kept for the next call and cannot be written to.
-
     Files are looked for in the folder ``data``, then in the one that the environment variable ``ABSTAIN_DATA`` names,
     then in the user's cache; see `fetch`. "synthetic" is drawn anew (10,000 rows unless ``n`` says otherwise) and is
     not scaled; "breast-cancer" and "digits" need scikit-learn.
+
+    Args:
+        name: Of the set, as `abstain datasets` lists them.
+        scale: "maxabs" (each feature divided by its largest absolute value), "minmax" (each feature mapped onto
+            [-1, 1]) or None (as in the file); it is always that of the whole set.
+        data: The folder to look in first.
+        n: How many rows are drawn at random, without replacement if the set has as many, else with. None: all rows in
+            the order of the source, in arrays that are kept for the next call and cannot be written to.
+        seed: Of the draw.
 
     >>> X, y = load("synthetic", n=3, seed=0)
     >>> X.shape, y

@@ -54,6 +54,12 @@ class Learner(Shared, ABC):
     To write your own, see `KernelLearner` for one that is compiled. For one in plain Python define `_choose`,
     `_commit`, `_absorb`, `_arrays` and `_set_arrays`. `_choose` and `_commit` see the advice only, never the label; the
     losses come to `_absorb`, where the label was seen. Hold it to the rules by `abstain.checks.check_learner`.
+
+    Args:
+        experts: Whom to choose from.
+        cost: Of abstaining: a number in [0, 1], one a round, or a function of x.
+        loss: Of a prediction: a name as in `abstain.losses`, a loss, or a function of label and prediction.
+        seed: Of its own random numbers; unless given, every learner draws others.
     """
 
     supervised: bool = False

@@ -52,8 +52,13 @@ class AxisPlanes(ExpertSet):
 def axis_planes(dim: int, n_predictors: int = 100, thresholds: ArrayLike | None = None) -> AxisPlanes:
     """Planes ``h(x) = x_i - b`` with rules ``r(x) = |h(x)| - theta``: confidence-based experts.
 
-    Each feature has ``floor(n_predictors / dim)`` offsets b, equally spaced inside (-1, 1); the thresholds are
-    ``linspace(0, 0.25, 20)`` unless given. Rule ``p * n_thresholds + k`` belongs to plane p.
+    Rule ``p * n_thresholds + k`` belongs to plane p.
+
+    Args:
+        dim: The number of features.
+        n_predictors: How many planes: each feature has ``floor(n_predictors / dim)`` offsets b, equally spaced inside
+            (-1, 1).
+        thresholds: The thetas; ``linspace(0, 0.25, 20)`` unless given.
 
     >>> axis_planes(dim=4)
     <axis_planes: 2000 experts, 100 predictors, 2000 rules>

@@ -45,8 +45,12 @@ def from_columns(
 ) -> Columns:
     """Experts that read predictions and margins from x: rule a abstains where its margin is <= 0.
 
-    ``pairs`` is "product" (each predictor with each rule), "aligned" (predictor k with rule k) or an array of
-    (predictor, rule). ``rule_subset[i, j]`` says that rule j abstains wherever rule i does.
+    Args:
+        n_predictors: How many of the first columns are predictions.
+        n_rules: How many of the columns after them are margins.
+        pairs: "product" (each predictor with each rule), "aligned" (predictor k with rule k) or an array of
+            (predictor, rule).
+        rule_subset: Where [i, j] is true, rule j abstains wherever rule i does.
 
     >>> experts = from_columns(n_predictors=2, n_rules=1)
     >>> advice = experts.advise(np.array([[1.0, -1.0, 0.0]]))

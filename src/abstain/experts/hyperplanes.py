@@ -85,8 +85,16 @@ def hyperplanes(
     """Hyperplanes through 0 with normals from N(0, I), each with the same rules around 0 (section 5).
 
     A ring has width sqrt(dim) / n_rings: x lies in ring ``min(floor(n_rings |x| / sqrt(dim)), n_rings - 1)``, and in
-    none beyond sqrt(dim). With ``regions="rings"`` rule a abstains in ring a, with "balls" in the rings up to a, with
-    "accept_rings" everywhere but in ring a. ``always_predict`` adds a last rule that never abstains.
+    none beyond sqrt(dim).
+
+    Args:
+        dim: The number of features.
+        n_predictors: How many hyperplanes.
+        n_rings: How many rings, and so rules.
+        always_predict: Whether there is a last rule that never abstains.
+        regions: Where rule a abstains: in ring a ("rings"), in the rings up to a ("balls"), or everywhere but in ring
+            a ("accept_rings").
+        seed: Of the normals.
 
     >>> hyperplanes(dim=8, seed=0)
     <hyperplanes: 2000 experts, 100 predictors, 20 rules>

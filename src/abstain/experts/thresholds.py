@@ -56,7 +56,11 @@ class Thresholds(ExpertSet):
 def thresholds(n_models: int, thresholds: ArrayLike) -> Thresholds:
     """Experts for models whose signed scores are the columns of x: abstain where ``|score| <= threshold``.
 
-    Expert ``m * n_thresholds + k`` follows model m with threshold k; a negative threshold never abstains.
+    Expert ``m * n_thresholds + k`` follows model m with threshold k.
+
+    Args:
+        n_models: How many, a column each.
+        thresholds: Those of every model; a negative one never abstains.
 
     >>> experts = thresholds(n_models=2, thresholds=[0.1, 0.5])
     >>> experts.advise(np.array([[0.3, -0.7]])).abstains

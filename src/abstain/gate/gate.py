@@ -35,17 +35,25 @@ class Gate:
     """Named models, prices and reviewers: every case is answered by one of the models, or goes to review.
 
     A case is answered by a model whose confidence is above a threshold; which model, and which threshold, is learnt
-    from the labels that come back. Give ``cost``, the price of a review where a mistake costs 1; or the prices
-    ``review`` and ``mistake``. A mistake may have a price by kind, ``{("spam", "ham"): 9, "other": 1}`` (what was said,
-    what was true), or cost what is at stake in the case: then give ``most_stake``.
+    from the labels that come back. Give ``cost``; or the prices ``review`` and ``mistake``, or ``most_stake`` for it.
 
-    ``task`` says how models answer: "classes" (a class and a confidence), "binary" (the probability of the second of
-    two ``classes``, or a class and a confidence), "number" (a number and its expected error; errors count relative to
-    ``most_error``). ``labels`` says which labels come back: those of cases that were "answered", of those "reviewed",
-    of "both", or two probabilities (after answering, after a review). ``thresholds`` is how many each model has, or
-    these themselves, or "quantiles" of a warm-up log. ``capacity`` limits the reviews: a share of the cases, or an
-    `abstain.Capacity`. ``learner`` is a class of learner, or a function with the same
-    arguments.
+    Args:
+        models: Their names.
+        cost: The price of a review where a mistake costs 1.
+        review: The price of a review, in your money.
+        mistake: The price of a mistake, or prices by kind, ``{("spam", "ham"): 9, "other": 1}`` (what was said, what
+            was true).
+        most_stake: A mistake costs what is at stake in the case; this is the most that can be.
+        task: How models answer: "classes" (a class and a confidence), "binary" (the probability of the second of two
+            classes, or a class and a confidence), "number" (a number and its expected error).
+        classes: What there is to answer, where it is known.
+        most_error: What errors of numbers count relative to.
+        labels: Which come back: those of cases that were "answered", of those "reviewed", of "both", or two
+            probabilities (after answering, after a review).
+        thresholds: How many each model has, or these themselves, or "quantiles" of a warm-up log.
+        capacity: A limit on reviews: a share of the cases, or an `abstain.Capacity`.
+        learner: A class of learner, or a function with the same arguments.
+        seed: Of its random numbers; unless given, every gate draws others.
 
     >>> gate = Gate(["gbm", "rules"], cost=0.2, seed=0)
     >>> for _ in range(300):

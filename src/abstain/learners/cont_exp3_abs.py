@@ -48,14 +48,20 @@ class ContExp3Abs(KernelLearner):
     - "grid", the paper to the letter: pairs of values (h, r) that cover [-1, 1]^2 up to epsilon, the ramp loss
       ``f_gamma(-y h)`` for L, and the surrogate loss L~ to learn from (`losses.surrogate`).
 
-    Give ``epsilon``, or the ``horizon`` T for ``epsilon = T^(-1/(2+d)) gamma^(2/(2+d))`` (gamma = 1 for "three"). The
-    rate ``eta`` is "adaptive" or "anytime", both from a ball's own rounds; "tuned", ``sqrt(N log K / T)`` with a bound
-    N on the number of balls; or a number. Inputs lie in ``domain``, a pair of ends, each a number or one a feature.
-    ``metric`` is "euclidean", "cityblock", "chebyshev", or a function of x (d,) and centres (n, d) that returns the n
-    distances; with a function rounds are not compiled.
-
     A ball takes ``8 (d + 6)`` bytes, and up to 24 more to be found; room for up to twice the balls is held. The grid
     takes 16 bytes a pair, once for all balls.
+
+    Args:
+        dim: The number of features d.
+        gamma: The width of the ramp and of the surrogate, for "grid".
+        horizon: The number of rounds T, unless there is an epsilon.
+        epsilon: The radius; unless given ``T^(-1/(2+d)) gamma^(2/(2+d))`` (gamma = 1 for "three").
+        eta: The rate: "adaptive" or "anytime", both from a ball's own rounds; "tuned", ``sqrt(N log K / T)`` with a
+            bound N on the number of balls; or a number.
+        actions: "three" or "grid", as above.
+        domain: Where inputs lie: a pair of ends, each a number or one a feature.
+        metric: "euclidean", "cityblock", "chebyshev", or a function of x (d,) and centres (n, d) that returns the n
+            distances; with a function rounds are not compiled.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=5000, seed=0)

@@ -48,9 +48,10 @@ class DoublyRobust(WeightedLearner):
     and ``eta_t = min(1, 2 sqrt(log K / (1 + V_t)))``, V the sum of their squares in the mean of q. See "Doubly robust"
     in the documentation for the algorithm, what is proved of it and where it fails.
 
-    ``guard`` is the least weight of an EXP3-ABS that is played beside it, and weighed against it by what both achieve:
-    with it regret grows as sqrt(T) whatever the sequence, where predicting shows the label at once. ``memory``,
-    ``feedback``, ``min_observe`` and ``capacity`` are those of `Exp3Abs`.
+    Args:
+        guard: The least weight of an EXP3-ABS that is played beside it, and weighed against it by what both achieve:
+            with it regret grows as sqrt(T) whatever the sequence, where predicting shows the label at once. None: no
+            such guard.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)

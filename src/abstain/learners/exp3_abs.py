@@ -46,6 +46,11 @@ class Exp3Abs(WeightedLearner):
     several memories, weighed by what they achieve. ``capacity`` limits how many cases are abstained on, to a share of
     them or by a `Capacity`; c then stands for 1, as the price of abstaining may rise to that.
 
+    Args:
+        eta: The rate, as above.
+        horizon: The number of rounds T that "tuned" is for.
+        ix: Added to P.
+
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)
     >>> learner = Exp3Abs(ab.experts.hyperplanes(dim=2, n_predictors=10, seed=0), cost=0.2, seed=0)

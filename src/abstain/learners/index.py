@@ -30,7 +30,14 @@ MOST_BETA = 1e9
 
 
 class IndexLearner(KernelLearner):
-    """A learner that follows the least ``mu_{j,t-1} - S_{j,t-1}``; see `UCBNT` for the formulas."""
+    """A learner that follows the least ``mu_{j,t-1} - S_{j,t-1}``; see `UCBNT` for the formulas.
+
+    Args:
+        beta: The width of what is added for optimism: 2.5 is the paper's.
+        ties: "first" (the lowest number) or "random".
+        feedback: Which labels come back: "predicted", "abstained", "both", or the probabilities that they come after
+            predicting and after abstaining.
+    """
 
     kernels = Kernels(choose, update, note, graph_kernels.edges)
     saved = ("losses", "paid", "updates")

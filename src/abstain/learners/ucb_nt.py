@@ -16,9 +16,12 @@ class UCBNT(IndexLearner):
     an expert never updated comes first, ties go to the lowest number (or to one of the tied, ``ties="random"``). With
     ``beta=2.5`` it is the paper's; the proofs ask for beta > 2, and for losses in [0, 1] beta = 0.625 would do.
 
-    ``graph`` is "subset" (the default; safe), "abstention" (the instance's own; biased, section 4.1), "self_loops"
-    (UCB), "complete" (full information: a *supervised* learner, outside the protocol), "estimated" (UCB-GT's, without
-    its optimistic step), or any `FeedbackGraph`. An edge to a loss that stays hidden updates nothing.
+    An edge to a loss that stays hidden updates nothing.
+
+    Args:
+        graph: "subset" (safe), "abstention" (the instance's own; biased, section 4.1), "self_loops" (UCB), "complete"
+            (full information: a *supervised* learner, outside the protocol), "estimated" (UCB-GT's, without its
+            optimistic step), or any `FeedbackGraph`.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)

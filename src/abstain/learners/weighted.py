@@ -53,7 +53,16 @@ def rounds_held(memory: Memory, learnt: float) -> Floats:
 
 
 class WeightedLearner(KernelLearner):
-    """A learner that draws experts by exponential weights of their estimated losses."""
+    """A learner that draws experts by exponential weights of their estimated losses.
+
+    Args:
+        memory: How many rounds the past counts for (None: all), or "adaptive": several memories, weighed by what they
+            achieve.
+        feedback: Which labels come back: "predicted", "abstained", "both", or the probabilities that they come after
+            predicting and after abstaining.
+        min_observe: A floor under the probability that the label is seen.
+        capacity: The most cases that may be abstained on: None (all), a share of them, or a `Capacity`.
+    """
 
     saved: tuple[str, ...] = ("losses", "paid", "weight", "factor", "sums", "numbers")
     of_experts: ClassVar[tuple[str, ...]] = ("losses", "paid", "weight", "factor", "sums")

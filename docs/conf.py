@@ -1,0 +1,95 @@
+"""The site: Sphinx with the theme of the field. `make docs` builds it; it needs no network, then or later."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE / "hooks"), str(HERE.parent / "src")]
+
+import abstain  # noqa: E402
+
+project = "abstain"
+author = "the abstain developers"
+copyright = author
+release = version = abstain.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    # Our own, in docs/hooks.
+    "contents",
+    "examples",
+    "formulas",
+    "parameters",
+    "offline",
+]
+exclude_patterns = ["gallery/*.ipynb", "gallery/*.py"]
+nitpick_ignore_regex = [("py:.*", ".*")]  # names of parameters and of other packages: code, no links
+
+# Where pages are: under each page those beside it in the menu. Pages stay plain Markdown.
+pages = {
+    "index": ["The gate <gate>", "Learners <which>", "Research <reproduce>", "gallery/index", "reference/index"],
+    "gate": ["replay", "logs", "report", "capacity", "adapters", "llm", "production"],
+    "which": ["concepts", "howto", "doubly-robust", "feedback", "memory"],
+    "reproduce": ["studies", "guarantees", "learners", "datasets"],
+    "reference/index": [
+        f"reference/{name}" for name in ("gate", "game", "learners", "experts", "losses", "graphs", "theory", "data")
+    ],
+}
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+html_math_renderer = "formulas"
+
+default_role = "py:obj"  # `name` in a docstring: a link where there is such a thing, else code
+autoclass_content = "class"
+autodoc_default_options = {"members": True, "no-value": True}
+autodoc_inherit_docstrings = False  # what a learner overrides is the engine's business
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # docs/hooks/parameters.py has them
+autodoc_class_signature = "mixed"
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 90
+add_module_names = False
+toc_object_entries_show_parents = "hide"
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "abort_on_example_error": True,
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "image_srcset": ["2x"],
+    "remove_config_comments": True,
+    "min_reported_time": 0,
+    "show_memory": False,
+    "write_computation_times": False,
+    "show_signature": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "abstain"
+html_static_path = ["style"]
+html_css_files = ["site.css"]
+html_context = {"default_mode": "auto"}
+html_show_sourcelink = False
+html_show_sphinx = False
+html_copy_source = False
+html_domain_indices = False  # the index has all names
+html_sidebars = {"index": []}
+html_theme_options = {
+    "logo": {"text": "abstain"},
+    "header_links_before_dropdown": 6,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+}

@@ -1,0 +1,65 @@
+"""Tables of parameters: what ``Args:`` of a docstring says, in the order of the signature, with types as written."""
+
+import ast
+import inspect
+import re
+import textwrap
+from typing import Any
+
+from sphinx.application import Sphinx
+
+SECTION = re.compile(r"^Args:\n((?:[ \t]+.*\n|\n(?=[ \t]))+)", re.MULTILINE)
+ENTRY = re.compile(r"^    (\w+): (.*(?:\n     +.*)*)", re.MULTILINE)
+MODULES = re.compile(r"\b[a-z_]+\.(?=[A-Z])")  # costs.CostLike
+
+
+def described(doc: str) -> dict[str, str]:
+    """Parameters and what is said of them under ``Args:``."""
+    found = SECTION.search(doc + "\n")
+    entries = ENTRY.findall(found[1]) if found else []
+    return {name: " ".join(text.split()) for name, text in entries}
+
+
+def inherited(kind: type) -> dict[str, str]:
+    """The same of a class: what it does not say itself, the class that it extends says."""
+    bases = [base for base in reversed(kind.__mro__) if base.__module__.partition(".")[0] == "abstain"]
+    return {name: text for base in bases for name, text in described(inspect.cleandoc(base.__doc__ or "")).items()}
+
+
+def annotated(function: Any) -> dict[str, str]:
+    """Types of parameters as they are written: an alias says more than what it stands for."""
+    try:
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    except (OSError, TypeError):  # made by a decorator, or compiled
+        return {}
+    if not isinstance(tree, ast.FunctionDef):
+        return {}
+    arguments = [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]
+    return {a.arg: MODULES.sub("", ast.unparse(a.annotation)).strip("'\"") for a in arguments if a.annotation}
+
+
+def tabled(doc: str, names: list[str], meaning: dict[str, str], types: dict[str, str]) -> str:
+    """The docstring with a field for each parameter instead of its ``Args:``, before its first example."""
+    fields = "".join(
+        f":param {name}: {meaning.get(name, '')}\n" + (f":type {name}: {types[name]}\n" if name in types else "")
+        for name in names
+        if name in meaning or name in types
+    )
+    before, prompt, examples = SECTION.sub("", doc + "\n").partition("\n>>> ")
+    return f"{before.rstrip()}\n\n{fields}{prompt}{examples}"
+
+
+def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Called by Sphinx for every docstring."""
+    if what not in ("class", "function", "method") or not callable(obj):
+        return
+    doc = "\n".join(lines)
+    meaning = inherited(obj) if isinstance(obj, type) else described(doc)
+    types = annotated(obj.__init__ if isinstance(obj, type) else inspect.unwrap(obj))
+    lines[:] = tabled(doc, list(inspect.signature(obj).parameters), meaning, types).split("\n")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", process, priority=400)  # before Napoleon, which knows no inheritance
+    return {"parallel_read_safe": True}
