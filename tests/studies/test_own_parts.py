@@ -173,6 +173,7 @@ def test_objects_from_python(folder, alone, tmp_path, monkeypatch):
         rounds=150, draws=2, expert_sets=2, checkpoints=5, seed=2018,
     )  # fmt: skip
     assert [learner.kind for learner in study.learners] == ["UCBGT", "defined_elsewhere:Slack"]
+    assert ExpertsSpec("Signs", {"border": 0.1}).kind == "parts_of_mine:Signs"  # registered when it was defined
     session = run([study], tmp_path / "objects", jobs=2)
     assert session.failures == []
     assert_frame_equal(session.curves.drop(MACHINE), alone.filter(study="levels"), check_exact=True)

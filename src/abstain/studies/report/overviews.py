@@ -26,13 +26,15 @@ def overviews(tables: Sequence[Table]) -> str:
 def _settings(table: Table) -> str:
     """Final numbers and paired differences; many fold away."""
     heads, rows = settings(table.finals, table.moves)
-    lines = [[_cell(cell) for cell in row[1:]] for row in rows]
+    first = int(table.finals["study"].n_unique() == 1)  # then it need not be said
+    lines = [[_cell(cell) for cell in row[first:]] for row in rows]
     shown = "open" if len(lines) <= FEW else ""
     n = "; ".join(f"{n} repetitions, errors over {units}" for n, units in counts(table.finals))
     return (
         f"<details {shown}><summary>Every setting, with paired differences</summary>\n<p>Means ± standard errors "
-        f"({text(n)}), and differences in the same repetitions with their 95 % intervals.</p>\n"
-        f"{as_table(heads[1:], [lines], 'numbers')}</details>"
+        f"({text(n)}), and differences in the same repetitions with their 95 % intervals; in bold what is above "
+        f"2 max(FS, 0) + 0.002.</p>\n"
+        f"{as_table(heads[first:], [lines], 'numbers')}</details>"
     )
 
 

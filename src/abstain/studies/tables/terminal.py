@@ -80,7 +80,11 @@ def differences(table: "FinalNumbers", most: int) -> Grid:
     """The first settings of a table: final numbers and paired differences."""
     heads, rows = settings(table.finals, False)
     keep = [heads.index(head) for head in ("set", "cost", "learner", "R_T / T", "difference (95 %)", "from")]
-    lines = [[f"{row[keep[0]]}, {row[keep[1]]}", *(row[k] for k in keep[2:])] for row in rows]
+    several = table.finals["study"].n_unique() > 1
+    lines = [
+        [f"{f'{row[0]}: ' if several else ''}{row[keep[0]]}, {row[keep[1]]}", *(row[k] for k in keep[2:])]
+        for row in rows
+    ]
     places = list(dict.fromkeys(line[0] for line in lines))
     more = f"and {len(places) - most} more settings in the report" if len(places) > most else ""
     shown = [line for line in lines if line[0] in places[:most]]
