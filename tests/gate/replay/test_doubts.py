@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from abstain.cli import app
+from abstain.errors import InputError
 from abstain.gate.replay.columns import model_columns
 from abstain.gate.replay.options import Options
 from abstain.gate.replay.run import replay
@@ -77,7 +78,8 @@ def test_a_model_that_is_never_right(tmp_path):
         return replay(tmp_path / "log.csv", options(), tmp_path / "out").warnings
 
     assert warned(frame) == []
-    (one,) = warned(frame.with_columns(pl.col("gbm").str.to_uppercase()))
+    one, alike = warned(frame.with_columns(pl.col("gbm").str.to_uppercase()))
+    assert "they differ in capitals or blanks alone" in alike
     assert one.startswith("gbm is never right: none of its classes is among the labels; it says '")
     assert "'A'" in one.split("labels are")[0]
     assert "'a'" in one.split("labels are")[1]
@@ -94,3 +96,20 @@ def test_numbers_that_are_never_right(tmp_path):
     assert found.warnings == ["m is never right: each of its answers is off by --most-error or more."]
     found = replay(tmp_path / "log.csv", Options(**given, most_error=10.0), tmp_path / "out")
     assert found.warnings == []
+
+
+def test_classes_that_differ_in_capitals_or_blanks_alone(tmp_path):
+    frame = small_log(300, missing=0.0)
+    half = pl.int_range(pl.len()) % 2 == 0
+    frame = frame.with_columns(gbm=pl.when(half).then(pl.col("gbm").str.to_uppercase() + " ").otherwise("gbm"))
+    frame.write_csv(tmp_path / "log.csv")
+    (one,) = replay(tmp_path / "log.csv", options(), tmp_path / "out").warnings
+    assert one.startswith("gbm says '")
+    assert "in 150 rows: they differ in capitals or blanks alone" in one
+
+
+def test_per_cent_in_a_column_of_confidences(tmp_path):
+    frame = small_log(300).with_columns(gbm_confidence=pl.lit("62%"))
+    frame.write_csv(tmp_path / "log.csv")
+    with pytest.raises(InputError, match=r"row 1, column gbm_confidence: .* got '62%' \(write per cent as 0.62\)"):
+        replay(tmp_path / "log.csv", options(), tmp_path / "out")

@@ -94,6 +94,19 @@ class Classes:
         own = self._counts[column]["value"]
         return len(own) > 0 and not own.is_in(self.labels.implode()).any()
 
+    def nearly(self, column: str) -> tuple[str, str, int] | None:
+        """An answer that is a label but for capitals and blanks, that label, and how many answers are such."""
+        if self.dtype.is_numeric():
+            return None
+        labels = {str(label).strip().casefold(): str(label) for label in self.labels.to_list()}
+        exact = set(self.labels.to_list())
+        such = [
+            (str(answer), labels[key], int(count))
+            for answer, count in self._counts[column].select("value", "count").iter_rows()
+            if answer not in exact and (key := str(answer).strip().casefold()) in labels
+        ]
+        return (such[0][0], such[0][1], sum(count for *_, count in such)) if such else None
+
     def pair(self, *, asked: bool) -> tuple[Any, Any] | None:
         """The two classes, if labels and answers have no others, in order. None if there are not two; with ``asked``
         that is an error.

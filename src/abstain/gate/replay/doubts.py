@@ -3,7 +3,7 @@
 from typing import Any
 
 from .classes import Classes
-from .columns import PROBABILITY
+from .columns import CLASS, PROBABILITY
 from .naming import per_cent
 from .options import Options
 from .preparing import Facts
@@ -30,4 +30,11 @@ def doubts(
             if classes.apart(model.answer):
                 why = f"none of its classes is among the labels; {why}"
             found.append(f"{model.name} is never right: {why}")
+        nearly = classes.nearly(model.answer) if classes is not None and model.kind == CLASS else None
+        if nearly is not None:
+            answer, label, count = nearly
+            found.append(
+                f"{model.name} says {answer!r} where labels say {label!r}, and the like, in {count:,} rows: they "
+                "differ in capitals or blanks alone, and count as mistakes. Write both alike."
+            )
     return found

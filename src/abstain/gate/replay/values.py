@@ -20,6 +20,8 @@ def refuse(column: "pl.Series", wrong: Bools, first_row: int, expected: str) -> 
     k = int(np.argmax(wrong))
     value = column[k]
     got = "nothing" if value is None else shown(value)
+    if isinstance(value, str) and value.rstrip().endswith("%"):
+        got += " (write per cent as 0.62)"
     raise InputError(f"row {first_row + k + 1:,}, column {column.name}: expected {expected}, got {got}")
 
 
