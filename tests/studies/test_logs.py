@@ -14,8 +14,9 @@ import abstain as ab
 from abstain.alternatives import hindsight, retuned, tuned
 from abstain.cli import app
 from abstain.errors import InputError
+from abstain.experts.levels import spaced
 from abstain.studies.logs import drifts, goals, over_time, play, report, results, tables
-from abstain.studies.logs.making import THRESHOLDS, levels, make
+from abstain.studies.logs.making import THRESHOLDS, make
 from abstain.studies.logs.recipes import LOGS, RECIPES, SHIPPED, Recipe
 from abstain.studies.logs.study import Goal, LogJob, LogStudy, feedback_of, jobs
 from abstain.studies.runner import run
@@ -59,7 +60,7 @@ def test_a_log(name):
     advice = log.experts.advise(log.inputs)
     for model in range(3):
         rules = slice(model * THRESHOLDS, (model + 1) * THRESHOLDS)
-        assert (advice.abstains[:, rules] == (log.answers.confidence[:, [model]] <= levels())).all()
+        assert (advice.abstains[:, rules] == (log.answers.confidence[:, [model]] <= spaced(THRESHOLDS, 0.5))).all()
         assert not advice.abstains[:, model * THRESHOLDS].any()
         assert advice.abstains[:, (model + 1) * THRESHOLDS - 1].all()
     found = log.loss(advice.predictions, log.loss.labels(log.y))

@@ -9,28 +9,14 @@ from numpy.typing import ArrayLike
 from ..errors import InputError, LabelError
 from ..experts import Advice, ExpertSet
 from ..experts.base import nested
+from ..experts.levels import ALWAYS_ANSWER, ALWAYS_REVIEW
 from ..losses import Loss
 from ..tables import as_floats
 from ..trust import trusted
 from ..typing import Array, Bools, Floats
 
-ALWAYS_ANSWER, ALWAYS_REVIEW = -1.0, 1.0
 NO_ANSWER = -2.0
 """A confidence below all thresholds."""
-LARGEST = 0.9995
-"""The largest threshold but for the one that never answers."""
-
-
-def spaced(n: int, least: float) -> Floats:
-    """N thresholds, equally spaced in the logit of the confidence, but for the first and the last.
-
-    >>> spaced(48, 0.5)[[0, 1, 2, -2, -1]].round(3)
-    array([-1.   ,  0.54 ,  0.58 ,  0.999,  1.   ])
-    """
-    low, high = (np.log(p / (1.0 - p)) for p in (least, LARGEST))
-    levels = 1.0 / (1.0 + np.exp(-np.linspace(low, high, n)))
-    levels[0], levels[-1] = ALWAYS_ANSWER, ALWAYS_REVIEW
-    return np.asarray(levels)
 
 
 class ModelThresholds(ExpertSet):

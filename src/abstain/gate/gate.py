@@ -15,12 +15,13 @@ from ..capacity import CapacityLike, as_capacity
 from ..engine import Learner, Seed
 from ..engine.feedback import chances_of
 from ..errors import DecisionError, InputError, shown
+from ..experts.levels import ALWAYS_REVIEW
 from ..learners import DoublyRobust
 from ..typing import Floats, Ints
 from . import changes, frames, policy, saving
 from .answers import CLASSES, Said, Task, check_names
 from .case import ANSWER, REVIEW, Case
-from .experts import ALWAYS_REVIEW, NO_ANSWER, ModelLosses, ModelThresholds
+from .experts import NO_ANSWER, ModelLosses, ModelThresholds
 from .feedback import as_labels, check_source, floor
 from .levels import as_levels, quantiles
 from .names import as_names
@@ -95,7 +96,6 @@ class Gate:
         if not callable(learner):
             raise InputError(f"learner: expected a class of learner, or a function, got {shown(learner)}")
         self._kind = learner
-        self._thresholds = thresholds
         self.last_time: int | None = None
         """Of the last case, in microseconds."""
         self._begin(as_levels(thresholds, len(self.models), self.task))

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, shown
+from ..experts.levels import ALWAYS_ANSWER, ALWAYS_REVIEW, spaced
 from ..experts.thresholds import as_thresholds
 from ..tables import MOST, as_count
 from ..typing import Floats
 from .answers import Task
-from .experts import ALWAYS_ANSWER, ALWAYS_REVIEW, spaced
 
 QUANTILES = 48
 LEAST = 0.1

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..experts.levels import ALWAYS_ANSWER, ALWAYS_REVIEW
 from ..typing import Floats
 from .answers import NUMBER
-from .experts import ALWAYS_ANSWER, ALWAYS_REVIEW
 from .levels import as_text
 
 if TYPE_CHECKING:

@@ -47,7 +47,7 @@ def restore(gate: "Gate", learner: Learner, kept: Mapping[str, Any], counts: Any
     labels = kept["labels"]
     gate.labels = as_labels(tuple(labels) if isinstance(labels, list) else labels)
     gate.capacity, gate.seed = getattr(learner, "capacity", None), learner.seed
-    gate._kind, gate._thresholds = type(learner), None
+    gate._kind = type(learner)
     last = kept["last_time"]
     if last is not None and type(last) is not int:
         raise InputError(f"last_time: expected microseconds, got {last!r:.50}")

@@ -12,8 +12,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
 from ...capacity import CapacityLike
 from ...errors import AbstainError, InputError
+from ...experts.levels import ALWAYS_REVIEW
 from ...gate import Gate
-from ...gate.experts import ALWAYS_REVIEW
 from ...gate.frames import as_block
 from ...learners import DoublyRobust
 from ...typing import Array, Bools, Floats

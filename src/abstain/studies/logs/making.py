@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import experts, losses
 from ...experts import ExpertSet
+from ...experts.levels import spaced
 from ...losses import Loss
 from ...typing import Array, Floats
 from .models import Answers, answers
@@ -15,9 +16,7 @@ from .recipes import Recipe
 from .rows import BINARY, CLASSES, read
 
 THRESHOLDS = 48
-"""For each model ..."""
-LARGEST = 0.9995
-"""... equally spaced in the logit of the confidence, from a half to this."""
+"""For each model, from a half on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +45,7 @@ class ModelLog:
         """Every model with each of its thresholds."""
         n_models = self.answers.confidence.shape[1]
         if self.task == BINARY:
-            return experts.thresholds(n_models, levels())
+            return experts.thresholds(n_models, spaced(THRESHOLDS, 0.5))
         rule = np.arange(n_models * THRESHOLDS)
         return experts.from_columns(n_models, len(rule), np.column_stack([rule // THRESHOLDS, rule]))
 
@@ -56,19 +55,8 @@ class ModelLog:
         said, sure = self.answers
         if self.task == BINARY:
             return np.asarray(said * sure)
-        margins = sure[:, :, np.newaxis] - levels()
+        margins = sure[:, :, np.newaxis] - spaced(THRESHOLDS, 0.5)
         return np.column_stack([said.astype(np.float64), margins.reshape(len(sure), -1)])
-
-
-def levels() -> Floats:
-    """The thresholds; the first answers always, the last never (no confidence is above 1).
-
-    >>> levels()[[0, 1, 2, -2, -1]].round(3)
-    array([-1.   ,  0.54 ,  0.58 ,  0.999,  1.   ])
-    """
-    spaced = 1.0 / (1.0 + np.exp(-np.linspace(0.0, np.log(LARGEST / (1.0 - LARGEST)), THRESHOLDS)))
-    spaced[0], spaced[-1] = -1.0, 1.0
-    return spaced
 
 
 def make(recipe: Recipe, rounds: int, seed: int, data: str | None) -> ModelLog:
