@@ -1,5 +1,6 @@
 """Signals that wait until a step is whole."""
 
+import _signal  # type: ignore[import-not-found]
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -7,7 +8,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-_SIGNALS = tuple(signal.valid_signals())  # asked once: making the set takes longer than all else here
+# `signal` wraps `_signal` and makes enums of all that it is asked, which takes ten times as long.
+_SIGNALS = tuple(map(int, signal.valid_signals()))  # asked once: making the set takes longer than all else here
 
 
 @contextmanager
@@ -20,8 +22,8 @@ def held_back() -> Iterator[Callable[[], None]]:
     came: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
-        known = {number: signal.getsignal(number) for number in _SIGNALS}
-        handlers = {int(number): handler for number, handler in known.items() if callable(handler)}
+        known = [(number, _signal.getsignal(number)) for number in _SIGNALS]
+        handlers = {number: handler for number, handler in known if callable(handler)}
 
     def deliver() -> None:
         while came:
@@ -29,10 +31,10 @@ def held_back() -> Iterator[Callable[[], None]]:
             handlers[number](number, frame)
 
     for number in handlers:
-        signal.signal(number, lambda number, frame: came.append((number, frame)))
+        _signal.signal(number, lambda number, frame: came.append((number, frame)))
     try:
         yield deliver
     finally:
         for number, handler in handlers.items():
-            signal.signal(number, handler)
+            _signal.signal(number, handler)
         deliver()

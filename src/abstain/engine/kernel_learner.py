@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +24,9 @@ from .learner import Choice, Learner, Seed
 from .loop import Arrivals, Expects, Kernels, Late, Played, Rounds, count_no_edges, inform_nothing, never_full
 from .play import Playing, PlayingBlocks, writeable
 from .state import check_arrays, copied, fields_named
+
+_CHECKED: WeakKeyDictionary[type, type] = WeakKeyDictionary()
+"""Learners, and their kind of state whose fields were found to be there."""
 
 
 class KernelLearner(Learner):
@@ -112,9 +116,11 @@ class KernelLearner(Learner):
             with self.lock:
                 if self._state is None:
                     state = self.new_state()
-                    if not isinstance(state, tuple) or not hasattr(state, "_fields"):
-                        raise InputError(f"new_state: expected a NamedTuple, got {shown(state)}")
-                    fields_named(self.saved, state)
+                    if _CHECKED.get(type(self)) is not type(state):
+                        if not isinstance(state, tuple) or not hasattr(state, "_fields"):
+                            raise InputError(f"new_state: expected a NamedTuple, got {shown(state)}")
+                        fields_named(self.saved, state)
+                        _CHECKED[type(self)] = type(state)
                     self._state = state
         return self._state
 

@@ -1,6 +1,6 @@
 """States of compiled learners: NamedTuples of arrays, numbers, and such NamedTuples."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,21 +27,22 @@ def check_arrays(arrays: Mapping[str, Array], like: Mapping[str, Array], signed:
 
 def fields_named(names: tuple[str, ...], state: Any) -> dict[str, Array]:
     """The fields with these names of a state, or of the states in it."""
-    known = list(_fields(state))
-    found = {name: [value for other, value in known if other == name] for name in names}
-    for name, values in found.items():
+    known: dict[str, list[Any]] = {}
+    _collect(state, known)
+    for name in names:
+        values = known.get(name, [])
         if len(values) != 1 or not isinstance(values[0], np.ndarray):
             raise InputError(f"saved: expected one array of the name {name} in the state, got {len(values)} fields")
-    return {name: values[0] for name, values in found.items()}
+    return {name: known[name][0] for name in names}
 
 
-def _fields(state: Any) -> Iterator[tuple[str, Any]]:
-    """The names and values of a state and of the states in it."""
-    for name, value in state._asdict().items():
+def _collect(state: Any, known: dict[str, list[Any]]) -> None:
+    """Add the values of a state and of the states in it, by name."""
+    for name, value in zip(state._fields, state, strict=True):
         if isinstance(value, tuple):
-            yield from _fields(value)
+            _collect(value, known)
         else:
-            yield name, value
+            known.setdefault(name, []).append(value)
 
 
 def copied(value: Any) -> Any:
