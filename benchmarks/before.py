@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -82,12 +83,10 @@ def started(tree: Path, cache: Path, names: Sequence[str]) -> Iterator[Player]:
 
 def in_turns(players: Sequence[Player], task: str) -> Pair:
     """The best of several repetitions by either side, each being the first every other time."""
-    least, spent, turn = [math.inf, math.inf], 0.0, 0
-    while turn < TURNS or spent < 2.0 * BUDGET:
+    least, turn, start = [math.inf, math.inf], 0, time.perf_counter()
+    while turn < TURNS or time.perf_counter() - start < 2.0 * BUDGET:
         for side in (0, 1) if turn % 2 == 0 else (1, 0):
-            taken = float(players[side](f"{task}\n"))
-            least[side] = min(least[side], taken)
-            spent += taken
+            least[side] = min(least[side], float(players[side](f"{task}\n")))
         turn += 1
     return least[0], least[1]
 
