@@ -5,7 +5,7 @@ import pytest
 
 import abstain as ab
 from abstain.errors import InputError
-from abstain.learners.weighted import fading, rounds_held
+from abstain.learners.memories import fading, rounds_held
 
 LEVELS = [-1.0, 0.3, 0.6, 0.9, 2.0]
 

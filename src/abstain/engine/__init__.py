@@ -3,9 +3,11 @@
 A learner is an algorithm, nothing else; everything that all of them need is here, once.
 """
 
+from .choice import Choice
 from .decision import Decision
+from .defined import Seed
 from .kernel_learner import KernelLearner
-from .learner import Choice, Learner, Seed
+from .learner import Learner
 from .loop import Kernels
 from .state import check_arrays
 

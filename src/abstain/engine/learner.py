@@ -1,50 +1,27 @@
 """What all learners share: the protocol, late labels, threads, copies, files."""
 
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import costs, files, losses
+from .. import files
 from ..errors import DecisionError, InputError
 from ..experts import Advice, ExpertSet
 from ..experts.base import check_advice
 from ..registry import Registry
-from ..tables import as_row, as_seed, own_stream
-from ..typing import Array, Bools, Floats, Ints
+from ..typing import Array, Floats, Ints
 from .changes import Change, as_of_now, check_sizes, gathered, needed, since
-from .decision import Decision, frozen, sign
-from .feedback import Chances, arrivals
-from .identity import Identity
+from .deciding import Deciding
+from .decision import Decision
 from .play import Playing, PlayingRounds
 from .saving import contents
-from .shared import Shared
-
-Seed: TypeAlias = int | np.random.SeedSequence | None
 
 LEARNERS: "Registry[Learner]" = Registry("learner")
 
 
-class Choice(NamedTuple):
-    """Whom to follow in a round."""
-
-    expert: int
-    probability: float
-    """Of predicting."""
-    carry: Array
-    """What has to be known of the round when its label comes: bits or floats (n,)."""
-    observed: float | None = None
-    """The probability that the label is seen; unless given, it follows from that of predicting."""
-    forced: bool = False
-    """Whether this expert was followed for the sake of the label."""
-    over_capacity: bool = False
-    """Whether it was followed as one that was drawn would have abstained, and nobody may."""
-
-
-class Learner(Shared, ABC):
+class Learner(Deciding):
     """An online learner with the option to abstain.
 
     Round after round `decide` takes an input and returns a `Decision`. If no label will come (in the paper's protocol:
@@ -62,198 +39,11 @@ class Learner(Shared, ABC):
         seed: Of its own random numbers; unless given, every learner draws others.
     """
 
-    supervised: bool = False
-    """Whether it stands outside the protocol: learns from the labels of abstained rounds, too, and needs them all."""
-    options: ClassVar[tuple[str, ...]] = ()
-    """The names of the constructor's further arguments, each an attribute of plain values."""
-    accept_unsigned: bool = False
-    """Whether decisions without a digest, as format 1 wrote them, are learnt."""
-
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         LEARNERS.add(cls)
 
-    def __init__(self, experts: ExpertSet, *, cost: costs.CostLike, loss: Any = "zero_one", seed: Seed = None) -> None:
-        if not isinstance(experts, ExpertSet):
-            raise InputError(f"experts: expected an ExpertSet, got {type(experts).__name__}")
-        super().__init__()
-        self.experts = experts
-        self._cost = costs.get(cost)
-        self.loss = losses.get(loss)
-        self.seed = as_seed(seed)
-        self.round = 0
-        """The number of decisions made."""
-        self._random = np.random.default_rng(own_stream(self.seed))
-
-    # What a kind of learner defines.
-
-    @abstractmethod
-    def _choose(self, advice: Advice, cost: float) -> Choice:
-        """Whom to follow in round ``self.round + 1``; may draw from ``self._random``, changes nothing else."""
-
-    @abstractmethod
-    def _commit(self, decision: Decision) -> None:
-        """Take note of a decision just made (``self.round`` counts it); if it abstained, learn, unless supervised."""
-
-    @abstractmethod
-    def _absorb(self, decision: Decision, losses: Array) -> None:
-        """Learn from the losses (P,) of the predictors in the round of a decision."""
-
-    @abstractmethod
-    def _arrays(self) -> dict[str, Array]:
-        """All that was learnt, as new arrays, in a form that depends only on what happened."""
-
-    @abstractmethod
-    def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
-        """Take over what `_arrays` returned, or raise a `ValueError` if it is nonsense."""
-
-    def _from_format_1(self, arrays: dict[str, Array]) -> dict[str, Array]:
-        """The arrays of a file of format 1 as `_set_arrays` takes them."""
-        return arrays
-
-    def _drop(self, decision: Decision) -> None:
-        """An open decision is forgotten."""
-
-    def _miss(self, decision: Decision) -> None:
-        """The label of an open decision, which was not sure to come, did not come."""
-        self._drop(decision)
-
-    # Which labels come.
-
-    @property
-    def chances(self) -> Chances:
-        """The probabilities that a label comes after predicting and after abstaining."""
-        return Chances(1.0, 1.0 if self.supervised else 0.0)
-
-    @property
-    def expects(self) -> tuple[bool, bool]:
-        """Whether a label may come after predicting, and after abstaining."""
-        chances = self.chances
-        return chances.predicted > 0.0, chances.abstained > 0.0
-
-    def comes(self, first: int, n: int) -> Bools:
-        """In simulated games: whether the labels of ``n`` rounds from ``first`` on come, after predicting and after
-        abstaining (n, 2).
-        """
-        return arrivals(self.chances, self.seed, self.id, first, n)
-
-    # The protocol.
-
-    @property
-    def id(self) -> str:
-        """The learner's own; files and copies have the same."""
-        return self._identity.learner
-
-    def sign(self, content: dict[str, Any]) -> str:
-        """A digest of plain values by the key that signs decisions, for what somebody keeps beside a decision."""
-        return sign(self._identity.key, content)
-
-    @property
-    def pending(self) -> tuple[int, ...]:
-        """The rounds whose label is still to be learnt."""
-        with self.lock:
-            return tuple(sorted(t for t, _ in self._identity.open.values()))
-
-    @property
-    def cost(self) -> costs.Cost:
-        """What abstaining costs. A number may be set to another: it holds from the coming round on."""
-        return self._cost
-
-    @cost.setter
-    def cost(self, cost: costs.CostLike) -> None:
-        fresh = costs.get(cost)
-        if type(fresh) is not costs.Constant or type(self._cost) is not costs.Constant:
-            raise InputError(
-                f"cost: a number can be set to another number, got {fresh!r} for {self._cost!r}; costs that vary are "
-                "given when the learner is made"
-            )
-        with self.lock:
-            self._reprice(fresh)
-
-    def _reprice(self, cost: costs.Constant) -> None:
-        """The coming rounds have another cost."""
-        self._cost = cost
-
-    def _advise(self, x: "ArrayLike | Advice") -> tuple[Advice, float]:
-        """The advice and the cost for one input, checked."""
-        if isinstance(x, Advice):
-            check_advice(x, 1, self.experts.n_predictors, self.experts.n_rules)
-            return x, float(self._cost.of(None, self.round + 1, 1)[0])
-        row = as_row(x, self.experts.n_features)
-        self.experts.check_inputs(row)
-        return self.experts.advise_block(row), float(self._cost.of(row, self.round + 1, 1)[0])
-
-    def _decision(self, choice: Choice, advice: Advice, cost: float, t: int, name: str | None) -> Decision:
-        experts, identity = self.experts, self._identity
-        expert, probability = int(choice.expert), float(choice.probability)
-        if not 0 <= expert < experts.n_experts or not 0.0 <= probability <= 1.0 + 1e-9:
-            raise InputError(
-                f"choose: expected an expert below {experts.n_experts} and a probability, "
-                f"got {expert} and {probability}"
-            )
-        predictions = advice.predictions[0]
-        if predictions.dtype == np.longdouble:
-            predictions = predictions.astype(np.float64)
-        abstained = bool(advice.abstains[0, experts.rule_of[expert]])
-        decision = Decision(
-            round=t,
-            expert=expert,
-            abstained=abstained,
-            prediction=None if abstained else _item(predictions[experts.predictor_of[expert]]),
-            probability=probability,
-            cost=cost,
-            observed=self._observed(choice),
-            forced=choice.forced,
-            over_capacity=choice.over_capacity,
-            predictions=frozen(predictions.copy()),
-            abstains=frozen(advice.abstains[0].copy()),
-            carry=frozen(choice.carry),
-            id=name,
-            learner=identity.learner,
-            life=identity.life,
-        )
-        if name is not None:
-            object.__setattr__(decision, "_key", identity.key)
-        return decision
-
-    def _observed(self, choice: Choice) -> float:
-        """The probability of seeing the label, if a choice does not say it."""
-        if choice.observed is not None:
-            return float(choice.observed)
-        chances, predicts = self.chances, min(1.0, float(choice.probability))
-        return chances.predicted * predicts + chances.abstained * (1.0 - predicts)
-
-    def decide(self, x: "ArrayLike | Advice") -> Decision:
-        """Play a round on the input x (d,), or on the experts' advice for it."""
-        with self.lock:
-            advice, cost = self._advise(x)
-            before, random = self.round, self._random.bit_generator.state
-            try:
-                decision = self._play_round(advice, cost)
-            except Exception:
-                self.round = before
-                self._random.bit_generator.state = random
-                raise
-            if self.expects[decision.abstained]:
-                self._identity.open[str(decision.id)] = decision.round, decision.expert
-            return decision
-
-    def _play_round(self, advice: Advice, cost: float) -> Decision:
-        """Choose and commit."""
-        decision = self._decision(self._choose(advice, cost), advice, cost, self.round + 1, Identity.new_id())
-        self.round += 1  # first: if Ctrl-C comes in between, the round counts as decided, and its decision as lost
-        self._commit(decision)
-        return decision
-
-    def peek(self, x: "ArrayLike | Advice") -> Decision:
-        """What `decide` would do. Nothing changes, and there is nothing to learn: it has no id."""
-        with self.lock:
-            advice, cost = self._advise(x)
-            random = self._random.bit_generator.state
-            try:
-                return self._decision(self._choose(advice, cost), advice, cost, self.round + 1, None)
-            finally:
-                self._random.bit_generator.state = random
+    # Labels.
 
     def _check_open(self, decision: Decision) -> Decision:
         """The decision, as the experts of now see it, if its label can be learnt; else raise an error."""
@@ -329,18 +119,12 @@ class Learner(Shared, ABC):
 
     # Experts that come and go.
 
-    _changes: tuple[Change, ...] = ()
-    """Of the experts, as far as open decisions are from before them; and the newest."""
-
     def rearrange(self, experts: ExpertSet, predictor_from: ArrayLike, expert_from: ArrayLike) -> None:
         """Go on with other experts, some of whom were there before."""
         raise InputError(
             f"rearrange: {type(self).__name__} learns with the experts it was made with alone; those of Exp3Abs and "
             "DoublyRobust may change"
         )
-
-    def _take_experts(self, experts: ExpertSet) -> None:
-        self.experts = experts
 
     def _note_change(self, change: Change) -> None:
         rounds = [t for t, _ in self._identity.open.values()]
@@ -367,34 +151,6 @@ class Learner(Shared, ABC):
 
     # Copies and files.
 
-    def _options(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.options}
-
-    def _fresh_options(self) -> dict[str, Any]:
-        """The options as they were given, for a clone."""
-        return self._options()
-
-    def clone(self) -> Self:
-        """A new learner with the same arguments that has learnt nothing."""
-        return self._make(self.experts, self._cost, self.loss, self.seed, self._fresh_options())
-
-    @classmethod
-    def _make(cls, experts: ExpertSet, cost: costs.Cost, loss: losses.Loss, seed: Seed, options: Any) -> Self:
-        """A new learner from what a learner, or its file, says of itself."""
-        return cls(experts, cost=cost, loss=loss, seed=seed, **options)
-
-    def __repr__(self) -> str:
-        cost = self._cost.value if isinstance(self._cost, costs.Constant) else type(self._cost).__name__
-        options = "".join(f", {name}={value!r}" for name, value in self._options().items())
-        return f"{type(self).__name__}({self.experts!r}, cost={cost}, loss={self.loss!r}, seed={self.seed}{options})"
-
-    def _keep(self) -> Any:
-        """A copy of all that was learnt, for `_bring_back`."""
-        return self._arrays()
-
-    def _bring_back(self, kept: Any) -> None:
-        self._set_arrays(kept)
-
     def snapshot(self) -> tuple[Any, ...]:
         """What `restore` needs to undo all that happens from now on."""
         with self.lock:
@@ -419,8 +175,3 @@ class Learner(Shared, ABC):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, in one piece; `abstain.load` reads it."""
         files.write(path, *self.contents())
-
-
-def _item(value: Any) -> Any:
-    """A number or string of Python."""
-    return value.item() if isinstance(value, np.generic) else value

@@ -4,7 +4,6 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,20 +12,20 @@ import numpy as np
 from .. import files
 from ..capacity import CapacityLike, as_capacity
 from ..engine import Learner, Seed
-from ..engine.feedback import chances_of
 from ..errors import DecisionError, InputError, shown
 from ..experts.levels import ALWAYS_REVIEW
 from ..learners import DoublyRobust
 from ..typing import Floats, Ints
-from . import changes, frames, policy, saving
+from . import changes, frames, making, policy, saving
 from .answers import CLASSES, Said, Task, check_names
 from .case import ANSWER, REVIEW, Case
-from .experts import NO_ANSWER, ModelLosses, ModelThresholds
-from .feedback import as_labels, check_source, floor
+from .experts import NO_ANSWER
+from .feedback import as_labels, check_source
 from .levels import as_levels, quantiles
 from .names import as_names
 from .playing import Block, Player, inputs, playing
 from .prices import Prices, threshold_at, weighed
+from .times import as_time
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,33 +104,14 @@ class Gate:
         if levels is None:
             self._learner: Learner | None = None
             self.counts = np.zeros((len(self.models), 1), np.int64)
-            return
-        feedback = self.labels[1]
-        options: dict[str, Any] = {} if feedback == "predicted" else {"feedback": feedback}
-        if self._kind is DoublyRobust:
-            options |= {"memory": "adaptive", "min_observe": floor(chances_of(feedback))}
-        if self.capacity is not None:
-            if "capacity" not in getattr(self._kind, "options", ("capacity",)):
-                name = getattr(self._kind, "__name__", "this learner")
-                raise InputError(f"capacity: {name} knows of none; DoublyRobust and Exp3Abs do")
-            options["capacity"] = self.capacity
-        options["loss"] = ModelLosses(self.prices.plain, self.prices.of_signs)
-        try:
-            learner = self._kind(ModelThresholds(levels), cost=self.prices.cost, seed=self.seed, **options)
-        except TypeError as error:
-            raise InputError(f"learner: expected one that takes the gate's experts and options ({error})") from None
-        self._hold(learner, np.zeros((len(levels), levels.shape[1] + 1), np.int64))
+        else:
+            learner = making.learner(self._kind, levels, self.prices, self.labels[1], self.capacity, self.seed)
+            self._hold(learner, np.zeros((len(levels), levels.shape[1] + 1), np.int64))
 
     def _hold(self, learner: Learner, counts: Ints) -> None:
         """Go on with this learner."""
-        if not isinstance(learner, Learner) or not isinstance(learner.experts, ModelThresholds):
-            raise InputError(
-                f"learner: expected a class of learner that takes the gate's experts, got {shown(learner)}"
-            )
-        if learner.supervised:
-            raise InputError(f"learner: {type(learner).__name__} needs the labels of all cases, which no gate has")
+        self.levels = making.experts_of(learner).levels
         self._learner, self.counts = learner, counts
-        self.levels = learner.experts.levels
         self._rows = [row.tolist() for row in self.levels]
 
     @property
@@ -184,7 +164,7 @@ class Gate:
         with learner.lock:
             given = check_names(answers, self.models)
             said = [self.task.read(name, given.get(name)) for name in self.models]
-            at, now = self.prices.as_stake(stake), self._as_time(time)
+            at, now = self.prices.as_stake(stake), as_time(time, self.last_time, self.capacity)
             row = self._row(said, at, 0 if now is None or self.last_time is None else now - self.last_time)
             decision = learner.decide(row) if keep else learner.peek(row)
             model, level = divmod(decision.expert, self.levels.shape[1])
@@ -223,20 +203,6 @@ class Gate:
     def peek(self, answers: Mapping[str, Any], *, stake: float | None = None, time: Any = None) -> Case:
         """What `decide` would do. Nothing changes, and there is nothing to learn: it has no id."""
         return self._decide(answers, stake, time, False)
-
-    def _as_time(self, time: Any) -> int | None:
-        if time is None:
-            if self.capacity is not None and self.capacity.per_day is not None:
-                raise InputError("time: expected one for every case, as the capacity is a number a day, got none")
-            return None
-        try:
-            seconds = time.timestamp() if isinstance(time, datetime) else float(time)
-            now = round(seconds * 1e6)
-        except (TypeError, ValueError, OverflowError):
-            raise InputError(f"time: expected a datetime or seconds, got {shown(time)}") from None
-        if self.last_time is not None and now < self.last_time:
-            raise InputError(f"time: expected one not before the last case's, got {shown(time)}")
-        return now
 
     def _open(self, case: "Case | str") -> Case:
         """A case of this gate, with nothing changed."""

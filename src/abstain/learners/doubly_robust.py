@@ -24,8 +24,9 @@ from ..kernels.exp3.rate import ADAPTIVE, Rate, adaptive
 from ..kernels.exp3.state import ETA, Memories, weights
 from ..tables import as_number
 from ..typing import Array, Floats, Ints
+from .memories import fading
 from .newcomers import carry_over_guesses
-from .weighted import WeightedLearner, fading
+from .weighted import WeightedLearner
 
 RATE = 2.0
 """The rate is so many times EXP3-ABS's."""

@@ -18,8 +18,9 @@ from ..kernels.exp3.rate import ADAPTIVE, Rate, adaptive
 from ..kernels.exp3.state import ETA, Memories, weights
 from ..tables import as_number
 from ..typing import Array
+from .memories import fading
 from .tuning import as_eta, as_horizon, find_rate
-from .weighted import WeightedLearner, fading
+from .weighted import WeightedLearner
 
 
 class Exp3Abs(WeightedLearner):

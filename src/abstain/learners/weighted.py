@@ -2,57 +2,33 @@
 
 import math
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import costs
-from ..capacity import Capacity, CapacityLike, as_capacity
-from ..engine import Choice, Decision, KernelLearner, Kernels, Seed
-from ..engine.calls import Calls
+from ..capacity import CapacityLike, as_capacity
+from ..engine import Choice, Decision, Seed
 from ..engine.changes import Change, as_change
 from ..engine.feedback import Chances, as_feedback, chances_of
 from ..engine.state import check_arrays, fields_named
 from ..errors import InputError, shown
-from ..experts import Advice, ExpertSet
+from ..experts import ExpertSet
 from ..interrupts import held_back
 from ..kernels.exp3.answering import ANSWERED_ANYWAY, DRAWN, FOR_CAPACITY, FOR_LABEL
-from ..kernels.exp3.bucket import LIMITS, OVERDRAFT, UNITS, Bucket, Terms, bucket
+from ..kernels.exp3.bucket import LIMITS, UNITS
 from ..kernels.exp3.rate import ADAPTIVE, ANYTIME, adaptive
-from ..kernels.exp3.state import ETA, LEARNT, Memories, Memory, Sight
+from ..kernels.exp3.state import ETA, LEARNT, Memories, Sight
 from ..kernels.exp3.weights import LARGE, remake_all
 from ..tables import as_count, as_number
 from ..typing import Array, Floats, Ints
+from .limited import LONGEST, LimitedLearner
+from .memories import ADAPTIVE_MEMORIES, rounds_held
 from .newcomers import carry_over_sums, sums_of
 
-ADAPTIVE_MEMORIES = (None, 20_000, 5_000, 1_250)
-"""Rounds that the memories of ``memory="adaptive"`` hold; None: all."""
-LONGEST = 2.0**53
-"""Microseconds up to here are whole numbers."""
-STEPS = 64
-"""The past fades in so many steps a memory: weights are made anew in each."""
 
-
-def fading(memories: tuple[int | None, ...]) -> Memory:
-    """The memories that hold so many rounds: a step keeps ``(1 - 1/n)^(rounds between steps)``."""
-    every = [0 if n is None else max(1, n // STEPS) for n in memories]
-    keep = [1.0 if n is None else (1.0 - 1.0 / n) ** e for n, e in zip(memories, every, strict=True)]
-    return Memory(np.array(every), np.array(keep))
-
-
-def rounds_held(memory: Memory, learnt: float) -> Floats:
-    """How many of the rounds learnt each memory still holds (C,): all of them, less what has faded."""
-    held = np.full(len(memory.every), learnt)
-    for j, (every, keep) in enumerate(zip(memory.every, memory.keep, strict=True)):
-        if every > 0:
-            steps, rest = divmod(learnt, every)
-            held[j] = rest + every * keep * (1.0 - keep**steps) / (1.0 - keep)
-    return held
-
-
-class WeightedLearner(KernelLearner):
+class WeightedLearner(LimitedLearner):
     """A learner that draws experts by exponential weights of their estimated losses.
 
     Args:
@@ -67,8 +43,6 @@ class WeightedLearner(KernelLearner):
     saved: tuple[str, ...] = ("losses", "paid", "weight", "factor", "sums", "numbers")
     of_experts: ClassVar[tuple[str, ...]] = ("losses", "paid", "weight", "factor", "sums")
     """The saved fields that have a place for every expert or predictor."""
-    limited: ClassVar[Kernels | None] = None
-    """The kernels with a capacity, on a state with a bucket."""
 
     def __init__(
         self,
@@ -94,7 +68,7 @@ class WeightedLearner(KernelLearner):
         )
         if memory == "adaptive":
             self.saved = (*self.saved, "mix", "scores", "spread")
-        self.capacity: Capacity | None = as_capacity(capacity)
+        self.capacity = as_capacity(capacity)
         if self.capacity is not None:
             self.saved = (*self.saved, "tokens", "price")
 
@@ -116,61 +90,7 @@ class WeightedLearner(KernelLearner):
         weights: Memories = self.state if self.capacity is None else self.state.memories
         return weights
 
-    # How many cases may be abstained on.
-
-    @cached_property
-    def _call(self) -> Calls:
-        return Calls(self.kernels if self.capacity is None or self.limited is None else self.limited)
-
-    def _new_bucket(self, capacity: Capacity) -> Bucket:
-        earn, review = capacity.units
-        timed = capacity.share is None
-        return bucket(Terms(timed, earn, review, int(capacity.burst or 1) * review, float(capacity.step or 0.0)))
-
-    def _passed(self, X: Floats | None) -> Floats | None:
-        """Where the capacity goes by time, the microseconds since the case before (n, 1): the last column of X."""
-        if self.capacity is None or self.capacity.per_day is None:
-            return None
-        if X is None:
-            raise InputError("x: a capacity a day needs x, whose last column is a time, but only advice was given")
-        passed = X[:, -1:]
-        wrong = ~((passed >= 0.0) & (passed <= LONGEST) & (passed == np.floor(passed)))
-        if wrong.any():
-            raise InputError(
-                f"x: expected whole microseconds since the case before, from 0 on, in the last column, got "
-                f"{passed[wrong][0]}"
-            )
-        return passed
-
-    def see(self, X: Floats | None, advice: Advice, costs: Floats) -> Floats:
-        self._passed(X)
-        return super().see(X, advice, costs)
-
-    @property
-    def tokens(self) -> float:
-        """How many cases may be abstained on at once; no end without a capacity."""
-        with self.lock:
-            if self.capacity is None:
-                return math.inf
-            return float(self.state.bucket.tokens[UNITS] / self.state.bucket.terms.review)
-
-    @property
-    def price(self) -> float:
-        """What abstaining costs besides, in what is learnt, as it uses up the capacity: lambda."""
-        with self.lock:
-            return 0.0 if self.capacity is None else float(self.state.bucket.price[0])
-
-    @property
-    def overdraft(self) -> int:
-        """In how many cases all experts abstained, and the capacity was used up."""
-        with self.lock:
-            return 0 if self.capacity is None else int(self.state.bucket.tokens[OVERDRAFT])
-
     # What is known of a round when its label comes.
-
-    def _carry_with(self, own: int) -> Floats:
-        """Room for what a learner carries, and what a capacity does."""
-        return np.zeros(own + (0 if self.capacity is None else LIMITS))
 
     def new_carry(self) -> Floats:
         """o, the probability that the label is seen; and whether the choice was forced, where it can be.
@@ -178,9 +98,6 @@ class WeightedLearner(KernelLearner):
         With a capacity: then how much passed since the case before, and the price.
         """
         return self._carry_with(1 if self.min_observe == 0.0 and self.capacity is None else 2)
-
-    def _own_part(self, carry: Array) -> Array:
-        return carry if self.capacity is None else carry[:-LIMITS]
 
     def _choice(self, expert: int, probability: float, carry: Array) -> Choice:
         why = carry.item(1) if len(carry) > 1 else DRAWN
@@ -197,11 +114,6 @@ class WeightedLearner(KernelLearner):
                 return False
         most = FOR_LABEL if self.capacity is None else ANSWERED_ANYWAY
         return bool(0.0 < own[0] <= 1.0) and (len(own) == 1 or own[1] in np.arange(most + 1.0))
-
-    def _can_be_price(self, price: float) -> bool:
-        """It is never more than ``step`` times what is missing in the bucket, but for rounding."""
-        terms = self.state.bucket.terms
-        return bool(0.0 <= price <= terms.step * (terms.most / terms.review) * (1.0 + 1e-6) + 1e-6)
 
     def _refresh(self) -> None:
         """The anytime rate changes in every round, and the weights with it."""
