@@ -1,10 +1,11 @@
 """The overviews of the tables of final numbers."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from ..tables import Table
-from ..tables.cells import Strong, shown
+from ..tables.cells import EXPLAINED, MOVING, Strong, shown
 from ..tables.settings import counts, settings
 from .cells import Cell, Grid
 
@@ -29,19 +30,28 @@ def overviews(tables: Sequence[Table]) -> list[Overview]:
     return [_overview(table) for table in tables]
 
 
+def explained(tables: Sequence[Overview]) -> list[str]:
+    """What the columns are; of streams that move only where there are some."""
+    moves = any({"tracking", "slope"} & set(table.grid.heads) for table in tables)
+    return [EXPLAINED, MOVING] if moves else [EXPLAINED]
+
+
 def _overview(table: Table) -> Overview:
     heads, rows = settings(table.finals, table.moves)
     first = int(table.finals["study"].n_unique() == 1)  # then it need not be said
     n = "; ".join(f"{n} repetitions, errors over {units}" for n, units in counts(table.finals))
+    columns, learners = shown(table.overview)
+    learner = heads.index("learner")
+    of_settings = [list(group) for _, group in groupby(rows, key=lambda row: row[:learner])]
     return Overview(
         table.name,
         table.title,
-        _grid(*shown(table.overview)),
-        _grid(heads[first:], [row[first:] for row in rows]),
+        _grid(columns, [learners]),
+        _grid(heads[first:], [[row[first:] for row in group] for group in of_settings]),
         n,
         len(rows) <= FEW,
     )
 
 
-def _grid(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Grid:
-    return Grid(heads, [[[Cell(cell, isinstance(cell, Strong)) for cell in row] for row in rows]])
+def _grid(heads: Sequence[str], bodies: Sequence[Sequence[Sequence[str]]]) -> Grid:
+    return Grid(heads, [[[Cell(cell, isinstance(cell, Strong)) for cell in row] for row in rows] for rows in bodies])

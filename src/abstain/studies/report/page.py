@@ -10,12 +10,11 @@ from ...pages import environment
 from .. import outputs
 from ..claims import Verdict
 from ..spec import AnyStudy
-from ..tables.cells import EXPLAINED, MOVING
 from .claims import RINGS, pieces, tally
 from .facts import Facts
 from .figures import Picture, curves, figures
 from .numbers import finals
-from .overviews import overviews
+from .overviews import explained, overviews
 from .readings import readings
 from .settings import settings
 
@@ -34,6 +33,7 @@ def write(
 def page(verdicts: Sequence[Verdict], drawn: Sequence[Picture], studies: Sequence[AnyStudy], facts: Facts) -> str:
     """The page as text: the claims, the figures, the numbers, how they were made."""
     titles = {study.name: study.title for study in studies}
+    tables = overviews(facts.tables)
     templates = environment(__package__)
     templates.filters["pieces"] = pieces
     return templates.get_template("report.html").render(
@@ -46,8 +46,8 @@ def page(verdicts: Sequence[Verdict], drawn: Sequence[Picture], studies: Sequenc
         figures=figures(drawn),
         curves=curves(facts.curves, titles),
         numbers=[] if facts.summary is None else finals(facts.summary, titles, studies),
-        tables=overviews(facts.tables),
-        explained=f"{EXPLAINED} {MOVING}",
+        tables=tables,
+        explained=explained(tables),
         readings=readings(facts.readings),
         settings=settings(studies),
         rows=facts.rows,
