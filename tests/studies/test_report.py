@@ -160,6 +160,21 @@ def test_names_are_escaped(drawn):
     assert "&amp;amp;" not in page
 
 
+def test_every_table_is_in_a_box_of_its_own(drawn):
+    """In which it scrolls, where it is wider than the page; those of words say their heads again where they stack."""
+    page = report.page(*everything(drawn))
+    boxes = re.findall(
+        r'<div class="wide" tabindex="0" role="region" aria-label="[^"]+">\s*<table class="(\w+)">', page
+    )
+    assert len(boxes) == page.count("<table") > 5
+    assert {"claims", "numbers", "readings", "settings", "run"} <= set(boxes)
+    style = page.partition("<style>")[2].partition("</style>")[0]
+    assert "attr(data-head)" in style
+    settings = page.partition('<section id="settings">')[2].partition("</section>")[0]
+    heads = re.findall('<th scope="col">(.*?)</th>', settings)
+    assert re.findall('data-head="(.*?)"', settings) == heads[1:]
+
+
 def test_images(drawn):
     attributes = read(report.page(*everything(drawn))).attributes
     sources = [value for tag, name, value in attributes if (tag, name) == ("img", "src")]
