@@ -281,8 +281,9 @@ def test_every_name_from_outside_is_escaped(tmp_path):
     )
     failure = claims.Failure(place, 0.1, script("note"))
     verdict = claims.Verdict(
-        1, script("claim"), "fails", script("numbers"), [failure], (script("used"),), script("rule")
-    )
+        number=1, claim=script("claim"), rule=script("rule"), verdict="fails", numbers=script("numbers"),
+        fails_at=[failure], studies=(script("used"),),
+    )  # fmt: skip
     sizes = (claims.Sizes(place, 0.1, None, {"UCB-NT": 0.3, "UCB-GT": 0.1}),)
     facts = report.Facts(
         command=script("command"), made=script("made"), parts=script("parts"), missing=[script("missing")],
