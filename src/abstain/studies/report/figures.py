@@ -51,7 +51,7 @@ def figures(pictures: Sequence[Picture]) -> list[Figure]:
     found = []
     for picture in sorted(pictures, key=lambda picture: picture.number):
         title = f"Figure {picture.number}. {picture.title}"
-        found.append(Figure(f"figure-{picture.number}", title, title, picture.caption, image(picture.paths)))
+        found.append(Figure(f"figure-{picture.number}", title, f"{title}.", picture.caption, image(picture.paths)))
     return found
 
 
