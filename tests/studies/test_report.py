@@ -2,6 +2,7 @@
 
 import base64
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -10,12 +11,15 @@ import pytest
 
 from abstain.errors import FileError
 from abstain.studies import claims, report
+from abstain.studies.figures import StudyCurves
 from abstain.studies.report import figures
-from abstain.studies.report.numbers import finals
+from abstain.studies.report.readings import readings as sized
 from abstain.studies.results import summary
-from abstain.studies.spec import LearnerSpec, Study
+from abstain.studies.rows import Rows
+from abstain.studies.spec import LearnerSpec, SetSpec, Study
+from abstain.studies.tables import tables
 
-from .frames import ORDERED, empty, grid, setting
+from .frames import ORDERED, empty, grid, rows, setting
 
 NASTY = '<script>alert("x")</script> & "quotes" \'too\''
 FACTS = {"versions": {"abstain": "1.2.3", "Python": "3.99"}}
@@ -104,7 +108,8 @@ def test_all_is_there(drawn, tmp_path):
     seen = " ".join("".join(read(page).words).split())
     for verdict in verdicts:
         assert verdict.claim in seen
-        assert claims.RULES[verdict.number] in seen
+        assert verdict.rule
+        assert verdict.rule in seen
         assert verdict.numbers.replace("`", "") in seen
         assert all(str(failure) in seen for failure in verdict.fails_at)
     assert sum(len(verdict.fails_at) for verdict in verdicts) > 3
@@ -123,7 +128,7 @@ def test_all_is_there(drawn, tmp_path):
         "synthetic: 0.1, 0.2",
     ):
         assert word in seen
-    assert seen.count("eye, 0.1") == 1  # main and regret share their runs
+    assert page.count("Final numbers of") == 1  # main and regret share their runs
     assert "<code>abstain datasets get cifar</code>" in page
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
@@ -155,6 +160,21 @@ def test_names_are_escaped(drawn):
     assert "&amp;amp;" not in page
 
 
+def test_every_table_is_in_a_box_of_its_own(drawn):
+    """In which it scrolls, where it is wider than the page; those of words say their heads again where they stack."""
+    page = report.page(*everything(drawn))
+    boxes = re.findall(
+        r'<div class="wide" tabindex="0" role="region" aria-label="[^"]+">\s*<table class="(\w+)">', page
+    )
+    assert len(boxes) == page.count("<table") > 5
+    assert {"claims", "numbers", "readings", "settings", "run"} <= set(boxes)
+    style = page.partition("<style>")[2].partition("</style>")[0]
+    assert "attr(data-head)" in style
+    settings = page.partition('<section id="settings">')[2].partition("</section>")[0]
+    heads = re.findall('<th scope="col">(.*?)</th>', settings)
+    assert re.findall('data-head="(.*?)"', settings) == heads[1:]
+
+
 def test_images(drawn):
     attributes = read(report.page(*everything(drawn))).attributes
     sources = [value for tag, name, value in attributes if (tag, name) == ("img", "src")]
@@ -163,16 +183,17 @@ def test_images(drawn):
     assert base64.b64decode(sources[0].split(",")[1]) == b"\x89PNG\x02"
     assert all(value for tag, name, value in attributes if (tag, name) == ("img", "alt"))
     drawn[1].paths = drawn[1].paths[:1]
-    assert "svg+xml" in figures.figure(drawn[1])  # nothing smaller is there
+    assert "svg+xml" in figures.image(drawn[1].paths)  # nothing smaller is there
     drawn[1].paths[0].unlink()
-    assert "not there" in figures.figure(drawn[1])
+    assert report.page(*everything(drawn)).count("The files of this figure are not there.") == 1
 
 
 def test_it_opens_with_nothing():
-    seen = "".join(read(report.page(claims.judge(empty()), [], [], report.Facts(**FACTS))).words)
+    verdicts = claims.judge(empty())
+    seen = "".join(read(report.page(verdicts, [], [], report.Facts(**FACTS))).words)
     for heading in ("Figures", "Final numbers", "Other readings", "Settings", "Missing"):
         assert heading not in seen
-    assert "17 not judged" in seen
+    assert f"{sum(verdict.verdict == 'not judged' for verdict in verdicts)} not judged" in seen
 
 
 def test_verdicts_have_a_word_and_a_shape(drawn):
@@ -235,6 +256,94 @@ def test_how_often_exp3_is_below_ucb_gt():
             }
         )
 
-    shown = finals(table(EXP3_ABS={0.1: 0.1, 0.2: 0.3, 0.3: 0.1}, UCB_GT={0.1: 0.2, 0.2: 0.2}), {})
-    assert "EXP3-ABS has less than UCB-GT in 1 of 2 settings." in shown
-    assert "EXP3-ABS has less" not in finals(table(EXP3_ABS={0.1: 0.1}), {})
+    both = table(EXP3_ABS={0.1: 0.1, 0.2: 0.3, 0.3: 0.1}, UCB_GT={0.1: 0.2, 0.2: 0.2})
+    said = "EXP3-ABS has less than UCB-GT in 1 of 2 settings."
+    assert said in report.page([], [], [], report.Facts(summary=both, **FACTS))
+    alone = report.page([], [], [], report.Facts(summary=table(EXP3_ABS={0.1: 0.1}), **FACTS))
+    assert "EXP3-ABS has less" not in alone
+
+
+def script(name):
+    return f"<script>{name}</script>"
+
+
+def test_every_name_from_outside_is_escaped(tmp_path):
+    """Each is there, once or more often, and never as markup."""
+    learners = [script(f"learner {k}") for k in (1, 2)]
+    place, title = script("set"), script("title")
+    frame = pl.concat([rows(script("study"), place, 0.1, learner, 0.2, draw=k) for learner in learners for k in (0, 1)])
+    played = Study(
+        script("study"), title=title, figure=script("figure"), costs=(0.1,),
+        sets=(SetSpec(place, table=([[0.0], [1.0]], [-1, 1])),),
+        learners=tuple(LearnerSpec(label, "UCBGT") for label in learners),
+    )  # fmt: skip
+    picture = SimpleNamespace(
+        number=3, title=script("picture"), caption=script("caption"), paths=(tmp_path / "no.svg",)
+    )
+    failure = claims.Failure(place, 0.1, script("note"))
+    verdict = claims.Verdict(
+        number=1, claim=script("claim"), rule=script("rule"), verdict="fails", numbers=script("numbers"),
+        fails_at=[failure], studies=(script("used"),),
+    )  # fmt: skip
+    sizes = (claims.Sizes(place, 0.1, None, {"UCB-NT": 0.3, "UCB-GT": 0.1}),)
+    facts = report.Facts(
+        command=script("command"), made=script("made"), parts=script("parts"), missing=[script("missing")],
+        summary=summary(frame), tables=tables(frame, [played]), versions={script("package"): script("version")},
+        curves=[StudyCurves(script("study"), script("curve"), script("below"), (tmp_path / "no.svg",))],
+        readings=[claims.Reading("readings-x", script("reading"), [verdict], (1,), sizes)],
+        rows=[Rows(place, script("file"), 1, 1, 0.5, (script("odd"),))],
+    )  # fmt: skip
+    page = report.page([verdict], [picture], [played], facts)
+    assert "<script" not in page.lower()
+    assert "&amp;lt;" not in page  # nor escaped twice
+    names = (
+        "learner 1", "learner 2", "set", "title", "study", "figure", "picture", "caption", "claim", "numbers", "used",
+        "rule", "note", "command", "made", "parts", "missing", "package", "version", "curve", "below", "reading",
+        "file", "odd",
+    )  # fmt: skip
+    assert [name for name in names if f"&lt;script&gt;{name}&lt;/script&gt;" not in page] == []
+
+
+def regrets(nt, gt):
+    return {"UCB-NT": nt, "UCB-GT": gt}
+
+
+def test_sizes_under_other_readings():
+    sizes = (
+        claims.Sizes("eye", 0.1, regrets(0.3, 0.1), regrets(0.2, 0.1)),
+        claims.Sizes("eye", 0.2, regrets(0.5, 0.1), regrets(0.1, 0.2)),
+        claims.Sizes("skin", 0.1, regrets(0.4, -0.1), regrets(0.3, 0.1)),
+    )
+    grid = sized([claims.Reading("readings-x", "x", [], (), sizes)])
+    assert [[cell.text for cell in row] for body in grid.sizes[0].grid.bodies for row in body] == [
+        ["eye, 0.1", "0.3000", "0.2000", "0.1000", "0.1000", "3.00", "2.00"],
+        ["eye, 0.2", "0.5000", "0.1000", "0.1000", "0.2000", "5.00", "0.50"],
+        ["skin, 0.1", "0.4000", "0.3000", "-0.1000", "0.1000", "", "3.00"],
+    ]
+    assert len(grid.sizes[0].grid.bodies) == 2  # a body a set
+    assert [cell.text for cell in grid.medians.bodies[0][0]] == [
+        "x", "0.4000", "0.2000", "0.1000", "0.1000", "4.00", "2.00", "2 of 3",
+    ]  # fmt: skip
+    alone = sized([claims.Reading("readings-x", "x", [], (), (claims.Sizes("eye", 0.1, None, regrets(0.2, 0.1)),))])
+    assert [cell.text for cell in alone.medians.bodies[0][0]] == ["x", "", "0.2000", "", "0.1000", "", "2.00", "1 of 1"]
+    assert sized([claims.Reading("readings-x", "x", [], ())]).medians is None
+
+
+def test_long_tables_of_sizes_are_folded():
+    def folds(n):
+        sizes = tuple(claims.Sizes("eye", k / 100, None, regrets(0.2, 0.1)) for k in range(n))
+        facts = report.Facts(readings=[claims.Reading("readings-x", "x", [], (), sizes)], **FACTS)
+        return re.findall(r"<details( open)?><summary>x:", report.page([], [], [], facts))
+
+    assert (folds(12), folds(13)) == ([" open"], [""])
+
+
+def test_claims_1_to_3_say_what_they_rest_on(drawn):
+    verdicts, pictures, studies, facts = everything(drawn)
+    page = report.page(verdicts, pictures, studies, facts)
+    assert page.count("Empty rings act as experts that never abstain") == 3
+    assert page.count('<a href="#readings">sizes') == 3
+    without = report.page(verdicts, pictures, studies, replace(facts, readings=()))
+    assert without.count("<code>abstain reproduce readings</code>") == 3
+    assert "#readings" not in without
+    assert "Empty rings" not in report.page(claims.judge(empty()), [], [], facts)

@@ -1,15 +1,24 @@
 """Studies as data: the paper's file, a user's, and what is wrong with some."""
 
+import subprocess
+import sys
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
 from abstain.errors import FileError, InputError
 from abstain.studies import spec
-from abstain.studies.spec import ExpertsSpec, LearnerSpec, Study
+from abstain.studies.spec import ExpertsSpec, GrowthStudy, LearnerSpec, LogStudy, Study
 from abstain.studies.study import shown_rounds
 
 from .small import small
 
+HELP = """
+from typer.testing import CliRunner
+from abstain.cli import app
+assert CliRunner().invoke(app, ["--help"]).exit_code == 0
+"""
 FOUR = ("UCB", "UCB-NT", "UCB-GT", "FS")
 
 
@@ -107,18 +116,43 @@ def test_a_user_s_file(tmp_path):
     [
         ("[studies.a]\nsets = ['moon']", "study a: set: expected one of .*got 'moon'"),
         ("[studies.a]\ncosts = [1.5]", r"cost: expected a number in \[0, 1\], got 1.5"),
-        ("[studies.a]\ncosts = ['x']", "cost: expected a number"),
+        ("[studies.a]\ncosts = ['x']", "study a: costs: expected a number, got 'x'"),
         ("[studies.a]\ncosts = []", "expected sets and costs"),
         ("[studies.a]\nsets = 'guide'", "sets: expected a list"),
         ("[studies.a]\nrounds = 0", "rounds: expected a whole number, at least 1, got 0"),
+        ("[studies.a]\nrounds = 'many'", "study a: rounds: expected a whole number, at least 1, got 'many'"),
+        ("[defaults]\ncheckpoints = 1\n[studies.a]", "defaults: checkpoints: expected a whole number, at least 2"),
         ("[studies.a]\ndraws = 1.5", "draws: expected a whole number"),
+        ("[studies.a]\ndraws = true", "draws: expected a whole number, at least 1, got True"),
+        ("[studies.a]\ntitle = 5", "study a: title: expected a text, got 5"),
+        ("[studies.a]\nseed = '5'", "study a: seed: expected a whole number, got '5'"),
         ("[studies.a]\nseed = -1", "seed: expected"),
         ("[studies.a]\nscale = 'max'", "scale: expected one of maxabs, minmax, none, got 'max'"),
-        ("[studies.a]\nround = 5", "expected some of .*got round"),
+        ("[studies.a]\nround = 5", "study a: expected some of title, .*got round"),
+        ("[defaults]\nround = 5\n[studies.a]", "defaults: expected some of title, .*got round"),
+        ("[studies.a]\nkind = 'grows'", "study a: kind: expected growth, logs or none, got 'grows'"),
+        ("[studies.a]\nkind = ['logs']", r"study a: kind: expected growth, logs or none, got \['logs'\]"),
+        ("[studies.a]\nkind = 'growth'\nlearners = ['UCB']", "study a: expected some of kind, .*dims.*, got learners"),
+        ("[studies.a]\nkind = 'growth'\ndims = 1", "study a: dims: expected a list, got 1"),
+        ("[studies.a]\nkind = 'growth'\ndims = [0]", "study a: dims: expected a whole number, at least 1, got 0"),
+        ("[studies.a]\nkind = 'growth'\ncost = 'x'", "study a: cost: expected a number, got 'x'"),
+        ("[studies.a]\nkind = 'logs'\ndelays = [0.5]", "study a: delays: expected a whole number, got 0.5"),
+        ("[studies.a]\nkind = 'logs'\nsets = []", "study a: expected some of kind, .*logs.*, got sets"),
+        ("[studies.a]\nkind = 'logs'\ngoals = [{learner='UCB'}]", "study a: goals: feedback: expected a value"),
+        ("[studies.a]\nkind = 'logs'\ngoals = [{when=1}]", "goals: expected some of learner, .*moving, got when"),
         ("[studies.a]\nlearners = ['nobody']", "learner: expected one of UCB; .*got 'nobody'"),
         ("[studies.a]\nlearners = ['FS', 'FS']", "no label twice"),
         ("[studies.a]\nlearners = []", "at least one"),
-        ("[studies.a]\nlearners = [{label='x'}]", "a label and a kind"),
+        ("[studies.a]\nlearners = [{label='x'}]", "study a: learners: kind: expected a value, got none"),
+        ("[studies.a]\nlearners = [{label=1, kind='UCB'}]", "study a: learners: label: expected a text, got 1"),
+        ("[studies.a]\nlearners = [1]", "study a: learners: expected a table, got 1"),
+        ("[studies.a]\nlearners = 'FS'", "study a: learners: expected a list, got 'FS'"),
+        ("[learners]\nx = 5\n[studies.a]", "learner x: expected a table, got 5"),
+        ("[learners]\nx = {beta=1}\n[studies.a]", "learner x: kind: expected a value, got none"),
+        ("[sets]\nx = 'x.csv'\n[studies.a]", "set x: expected a table, got 'x.csv'"),
+        ("[sets]\nx = {path=5}\n[studies.a]", "set x: path: expected a text, got 5"),
+        ("[studies.a]\nexperts = 'hyperplanes'", "study a: experts: expected a table, got 'hyperplanes'"),
+        ("[studies.a]\nexperts = {kind=5}", "study a: experts: kind: expected a text, got 5"),
         ("[studies.a]\nlearners = [{label='x', kind='Learner'}]", "x: kind: expected one of UCB, .*got 'Learner'"),
         ("[studies.a]\nlearners = [{label='x', kind='UCB', gamma=1}]", "option: expected one of beta, ties, got"),
         ("[studies.a]\nlearners = [{label='x', kind='UCB', beta=-1}]", "x: beta: expected"),
@@ -130,8 +164,10 @@ def test_a_user_s_file(tmp_path):
         ("[studies.a]\nsettings = [['guide']]", "pairs of a set and a cost"),
         ("[studies.a]\nsets = ['guide']\nsettings = [['guide', 0.1]]", "got both"),
         ("[studies]", "expected a table"),
-        ("[study.a]", "expected the tables defaults, learners, sets and studies, got study"),
-        ("studies = 3", "expected the tables"),
+        ("[study.a]", "expected some of defaults, learners, sets, studies, got study"),
+        ("studies = 3", "studies: expected a table, got 3"),
+        ("[studies]\na = 3", "study a: expected a table, got 3"),
+        ("defaults = 3", "defaults: expected a table, got 3"),
         ("[studies.a", "expected TOML"),
     ],
 )  # fmt: skip
@@ -141,6 +177,49 @@ def test_what_is_wrong(tmp_path, text, match):
     with pytest.raises((InputError, FileError), match=match) as caught:
         spec.read(path)
     assert str(path) in str(caught.value)
+
+
+def test_all_that_is_wrong_is_said_at_once(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text("[studies.a]\nrounds = 'many'\nround = 5\n[studies.b]\nsets = 'guide'\nsettings = [['guide']]")
+    with pytest.raises(InputError) as caught:
+        spec.read(path)
+    first, *others = str(caught.value).split("; ")
+    assert first == f"{path}: study a: rounds: expected a whole number, at least 1, got 'many'"
+    assert [other.partition(":")[0] for other in others] == ["study a", "study b", "study b"]
+    assert others[2] == "study b: settings: expected pairs of a set and a cost, got ['guide']"
+
+
+def test_the_shipped_files_are_held_to_it():
+    """Each field of a study may be said in a file, and the form of all shipped files is what the models say."""
+    from abstain.studies import schema
+
+    for table, kind in ((schema.StudyTable, Study), (schema.GrowthTable, GrowthStudy), (schema.LogTable, LogStudy)):
+        assert set(table.model_fields) - {"kind"} == {one.name for one in fields(kind)} - {"name", "own"}
+    assert len(spec.shipped()) > len(spec.paper())
+
+
+def test_what_the_file_makes_is_checked_in_python_too():
+    for values, match in (
+        ({"rounds": "many"}, "study small: rounds: expected a whole number, at least 1, got 'many'"),
+        ({"checkpoints": 1}, "checkpoints: expected a whole number, at least 2, got 1"),
+        ({"title": 5}, "title: expected a text, got 5"),
+        ({"sets": "guide"}, "sets: expected a list, got 'guide'"),
+        ({"settings": [("guide",)]}, r"settings: expected pairs of a set and a cost, got \('guide',\)"),
+        ({"instead": [3]}, "instead: expected pairs of a set and a cost, got 3"),
+        ({"learners": ("UCB",)}, "learners: expected LearnerSpecs, got 'UCB'"),
+    ):
+        with pytest.raises(InputError, match=match):
+            small(**values)
+    with pytest.raises(InputError, match="study a: goals: expected Goals, got {'learner': 'x'}"):
+        LogStudy("a", learners=(LearnerSpec("x", "UCB"),), goals=({"learner": "x"},))
+
+
+@pytest.mark.parametrize("first", ["import abstain", "import abstain.studies.reproduce", HELP])
+def test_pydantic_is_imported_only_to_read_a_file(first):
+    then = "from abstain.studies import spec; spec.paper(); assert 'pydantic' in sys.modules"
+    script = f"import sys\n{first}\nassert not {{'pydantic', 'jinja2'}} & set(sys.modules), 'too early'\n{then}"
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
 
 
 def test_no_such_file(tmp_path):

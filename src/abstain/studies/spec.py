@@ -11,7 +11,7 @@ from ..errors import FileError, InputError
 from .expert_specs import ExpertsSpec
 from .growth import GrowthStudy
 from .ingredients import LearnerSpec
-from .logs.study import LogStudy
+from .logs.study import Goal, LogStudy
 from .set_specs import SetSpec
 from .study import Study
 
@@ -30,9 +30,6 @@ __all__ = [
 ]
 
 AnyStudy: TypeAlias = Study | GrowthStudy | LogStudy
-_FIELDS = tuple(name for name in Study.__dataclass_fields__ if name not in ("name", "own"))
-_GROWTH_FIELDS = tuple(name for name in GrowthStudy.__dataclass_fields__ if name != "name")
-_LOG_FIELDS = tuple(name for name in LogStudy.__dataclass_fields__ if name != "name")
 
 
 def paper() -> dict[str, AnyStudy]:
@@ -96,102 +93,75 @@ def _tables(name: str) -> dict[str, Any]:
 def _studies(
     tables: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapping[str, Any], folder: str | None = None
 ) -> dict[str, AnyStudy]:
-    for key, value in tables.items():
-        if key not in ("defaults", "learners", "sets", "studies") or not isinstance(value, dict):
-            raise InputError(f"expected the tables defaults, learners, sets and studies, got {key}")
+    from .schema import check  # and with it pydantic
+
+    check(tables)
     defaults = {**defaults, **tables.get("defaults", {})}
     known = {**known, **tables.get("learners", {})}
     own = tuple(_set(name, table, folder) for name, table in tables.get("sets", {}).items())
-    studies = {
-        name: _study(name, table, defaults, known, own, folder) for name, table in tables.get("studies", {}).items()
-    }
-    if not studies:
-        raise InputError("studies: expected a table [studies.NAME], got none")
+    studies = {}
+    for name, table in tables["studies"].items():
+        try:
+            studies[name] = _study(name, table, defaults, known, own, folder)
+        except InputError as error:  # studies say their names, what they are made of does not
+            head = f"study {name}: "
+            raise InputError(head + str(error).removeprefix(head)) from None
     return studies
 
 
 def _study(
     name: str,
-    table: Any,
+    table: Mapping[str, Any],
     defaults: Mapping[str, Any],
     known: Mapping[str, Any],
     own: tuple[SetSpec, ...],
     folder: str | None,
 ) -> AnyStudy:
-    if not isinstance(table, dict):
-        raise InputError(f"studies: expected a table [studies.{name}], got {table!r}")
-    if table.get("kind") == "growth":
-        return _growth(name, table, defaults)
-    if table.get("kind") == "logs":
-        return _logs(name, table, defaults, known, folder)
-    values: dict[str, Any] = {**defaults, **table}
-    for key in values:
-        if key not in _FIELDS:
-            raise InputError(f"study {name}: expected some of {', '.join(_FIELDS)}, got {key}")
-    if "settings" in table and ("sets" in table or "costs" in table):
-        raise InputError(f"study {name}: expected settings, or sets and costs, got both")
-    for key in ("sets", "costs") if "settings" in table else ("settings",):
-        values.pop(key, None)
-    try:
-        values["experts"] = _experts(values.get("experts", {}), folder)
-        values["learners"] = _learners(values.get("learners", ()), known, folder)
-    except InputError as error:
-        raise InputError(f"study {name}: {error}") from None
-    return Study(name=name, own=own, **values)
-
-
-def _growth(name: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> GrowthStudy:
-    values = {"seed": defaults.get("seed", 0), **table}
+    kind = table.get("kind")
+    if kind is None:
+        return _played(name, table, defaults, known, own, folder)
+    values = {"seed": defaults.get("seed", 0), **table}  # the rest of the defaults is not for these
     del values["kind"]
-    for key in values:
-        if key not in _GROWTH_FIELDS:
-            raise InputError(f"study {name}: expected some of {', '.join(_GROWTH_FIELDS)}, got {key}")
-    return GrowthStudy(name=name, **values)
-
-
-def _logs(
-    name: str, table: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapping[str, Any], folder: str | None
-) -> LogStudy:  # fmt: skip
-    values = {"seed": defaults.get("seed", 0), **table}
-    del values["kind"]
-    for key in values:
-        if key not in _LOG_FIELDS:
-            raise InputError(f"study {name}: expected some of {', '.join(_LOG_FIELDS)}, got {key}")
-    try:
-        values["learners"] = _learners(values.get("learners", ()), known, folder)
-    except InputError as error:
-        raise InputError(f"study {name}: {error}") from None
+    if kind == "growth":
+        return GrowthStudy(name=name, **values)
+    values["learners"] = _learners(values.get("learners", ()), known, folder)
+    values["goals"] = tuple(Goal(**goal) for goal in values.get("goals", ()))
     return LogStudy(name=name, **values)
 
 
-def _set(name: str, table: Any, folder: str | None) -> SetSpec:
-    if not isinstance(table, dict):
-        raise InputError(f'set {name}: expected a table such as {{ path = "mine.csv" }}, got {table!r}')
+def _played(
+    name: str,
+    table: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+    known: Mapping[str, Any],
+    own: tuple[SetSpec, ...],
+    folder: str | None,
+) -> Study:
+    if "settings" in table and ("sets" in table or "costs" in table):
+        raise InputError("expected settings, or sets and costs, got both")
+    values: dict[str, Any] = {**defaults, **table}
+    for key in ("sets", "costs") if "settings" in table else ("settings",):
+        values.pop(key, None)
+    options = dict(values.get("experts", {}))
+    values["experts"] = ExpertsSpec(options.pop("kind", "hyperplanes"), options, folder)
+    values["learners"] = _learners(values.get("learners", ()), known, folder)
+    return Study(name=name, own=own, **values)
+
+
+def _set(name: str, table: Mapping[str, Any], folder: str | None) -> SetSpec:
     options = dict(table)
     given = {key: options.pop(key) for key in ("path", "label", "positive", "kind") if key in options}
     return SetSpec(name, **given, options=options, folder=folder)
 
 
-def _experts(table: Any, folder: str | None) -> ExpertsSpec:
-    if not isinstance(table, dict):
-        raise InputError(f'experts: expected a table such as {{ kind = "hyperplanes" }}, got {table!r}')
-    options = dict(table)
-    return ExpertsSpec(options.pop("kind", "hyperplanes"), options, folder)
-
-
-def _learners(entries: Any, known: Mapping[str, Any], folder: str | None) -> tuple[LearnerSpec, ...]:
+def _learners(
+    entries: Sequence[str | Mapping[str, Any]], known: Mapping[str, Any], folder: str | None
+) -> tuple[LearnerSpec, ...]:
     """Labels of the table [learners], or tables with a label."""
-    if isinstance(entries, str) or not isinstance(entries, Sequence):
-        raise InputError(f"learners: expected a list of labels, got {entries!r}")
-    return tuple(_learner(entry, known, folder) for entry in entries)
-
-
-def _learner(entry: Any, known: Mapping[str, Any], folder: str | None) -> LearnerSpec:
-    if isinstance(entry, str):
-        if entry not in known:
+    found = []
+    for entry in entries:
+        if isinstance(entry, str) and entry not in known:
             raise InputError(f"learner: expected one of {'; '.join(known)}, got {entry!r}")
-        entry = {"label": entry, **known[entry]} if isinstance(known[entry], dict) else known[entry]
-    if not isinstance(entry, dict) or not {"label", "kind"} <= entry.keys():
-        raise InputError(f"learner: expected a table with a label and a kind, got {entry!r}")
-    options = dict(entry)
-    return LearnerSpec(options.pop("label"), options.pop("kind"), options, folder)
+        options = {"label": entry, **known[entry]} if isinstance(entry, str) else dict(entry)
+        found.append(LearnerSpec(options.pop("label"), options.pop("kind"), options, folder))
+    return tuple(found)

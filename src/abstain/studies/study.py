@@ -1,6 +1,6 @@
 """Studies as data: what is played, how often, by whom."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +23,8 @@ PUBLISHED = (200, 1_000, 5_000, 9_800)
 ROLES = ("main", "extreme", "confidence", "small", "bias", "adversarial", "reading")
 MOST_ROUNDS = 10**9
 QUICK_ROUNDS, QUICK_DRAWS = 2_000, 2
+LEAST_1 = {"least": 1}
+"""What a count is at least: here, and in files."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,12 @@ class Study:
     scale: str = "maxabs"
     experts: ExpertsSpec = field(default_factory=ExpertsSpec)
     learners: tuple[LearnerSpec, ...] = ()
-    rounds: int = 10_000
-    draws: int = 5
-    expert_sets: int = 5
-    checkpoints: int = 60
+    rounds: int = field(default=10_000, metadata=LEAST_1)
+    draws: int = field(default=5, metadata=LEAST_1)
+    expert_sets: int = field(default=5, metadata=LEAST_1)
+    checkpoints: int = field(default=60, metadata={"least": 2})
     seed: int = 0
-    quick_rounds: int = QUICK_ROUNDS
+    quick_rounds: int = field(default=QUICK_ROUNDS, metadata=LEAST_1)
     """How many of the rounds a quick run plays."""
     table: str = ""
     """The table of final numbers it is part of, if not one of its own."""
@@ -79,8 +81,10 @@ class Study:
         for name in ("title", "figure", "table", "reference"):
             if not isinstance(getattr(self, name), str):
                 raise InputError(f"{name}: expected a text, got {getattr(self, name)!r}")
-        for name, least in (("rounds", 1), ("draws", 1), ("expert_sets", 1), ("checkpoints", 2), ("quick_rounds", 1)):
-            object.__setattr__(self, name, as_count(getattr(self, name), name, least))
+        for one in fields(self):
+            if "least" in one.metadata:
+                count = as_count(getattr(self, one.name), one.name, one.metadata["least"])
+                object.__setattr__(self, one.name, count)
         if self.rounds > MOST_ROUNDS:
             raise InputError(f"rounds: expected at most {MOST_ROUNDS:,}, got {self.rounds:,}")
         if as_seed(self.seed) is None or not isinstance(self.seed, (int, np.integer)):
@@ -90,7 +94,7 @@ class Study:
         one_of(self.role, ("", *ROLES), "role")
         if not isinstance(self.experts, ExpertsSpec):
             raise InputError(f"experts: expected an ExpertsSpec, got {self.experts!r}")
-        settings, instead = self._pairs(), _as_pairs(self.instead, "instead")
+        settings, instead = self._pairs(), tuple(as_pair(pair, "instead") for pair in self.instead)
         own = [one.name for one in self.own]
         if len(set(own)) < len(own):
             raise InputError(f"own: expected no name twice, got {', '.join(own)}")
@@ -126,7 +130,7 @@ class Study:
         names = tuple(one.name if isinstance(one, SetSpec) else one for one in self.sets)
         object.__setattr__(self, "sets", names)
         if self.settings:
-            return _as_pairs(self.settings, "settings")
+            return tuple(as_pair(pair, "settings") for pair in self.settings)
         if not self.sets or not self.costs:
             raise InputError("expected sets and costs, or settings, got neither")
         return tuple((dataset, cost) for dataset in self.sets for cost in self.costs)
@@ -160,10 +164,11 @@ def _kind_for(dataset: str) -> str:
     return "instance" if dataset in problems.INSTANCES else "hyperplanes, axis_planes or another that takes features"
 
 
-def _as_pairs(pairs: Any, name: str) -> tuple[SetAndCost, ...]:
-    if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
-        raise InputError(f"{name}: expected pairs of a set and a cost, got {pairs!r}")
-    return tuple((dataset, cost) for dataset, cost in pairs)
+def as_pair(pair: Any, name: str) -> SetAndCost:
+    """A set and a cost, which are not looked at."""
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise InputError(f"{name}: expected pairs of a set and a cost, got {pair!r}")
+    return pair[0], pair[1]
 
 
 def shown_rounds(rounds: int, checkpoints: int) -> NDArray[np.int64]:

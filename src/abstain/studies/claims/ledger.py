@@ -1,6 +1,7 @@
 """All the claims."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .abstention import fraction_falls
@@ -10,6 +11,7 @@ from .closeness import close_at_extremes, close_to_fs
 from .edges import edges_fall, how_many_edges
 from .example import simple_example
 from .order import elsewhere, less_regret, more_edges
+from .rules import RULES
 from .settings import Results
 from .slope import ucb_is_slow
 from .verdict import Verdict
@@ -27,7 +29,7 @@ def judge(curves: "pl.DataFrame", extra: Mapping[str, Any] | None = None) -> lis
     """
     more = extra or {}
     results = Results(curves, more.get("studies", ()))
-    return [
+    verdicts = [
         less_regret(results, 1),
         less_regret(results, 2),
         less_regret(results, 3),
@@ -47,3 +49,4 @@ def judge(curves: "pl.DataFrame", extra: Mapping[str, Any] | None = None) -> lis
         close_at_extremes(results),
         simple_example(),
     ]
+    return [replace(verdict, rule=RULES[verdict.number]) for verdict in verdicts]

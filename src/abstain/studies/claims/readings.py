@@ -8,7 +8,7 @@ from ..spec import AnyStudy
 from .closeness import close_to_fs
 from .edges import how_many_edges
 from .order import less_regret, more_edges
-from .settings import Results
+from .settings import MAIN, Results, Setting
 from .verdict import Verdict
 
 if TYPE_CHECKING:
@@ -20,6 +20,16 @@ _WORSE = ("holds", "holds in part", "fails")
 
 
 @dataclass(frozen=True)
+class Sizes:
+    """R_T / T by learner in a setting, under our reading (None if it was not run) and under this one."""
+
+    dataset: str
+    cost: float
+    ours: Mapping[str, float] | None
+    here: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class Reading:
     """The verdicts under one reading."""
 
@@ -28,6 +38,7 @@ class Reading:
     verdicts: list[Verdict]
     breaks: tuple[int, ...]
     """The claims that fare worse than under our reading; without that, those that do not hold."""
+    sizes: tuple[Sizes, ...] = ()
 
 
 def breaks(
@@ -49,8 +60,21 @@ def breaks(
             verdicts = [less_regret(results, number, (study,)) for number in (1, 2, 3)]
             verdicts += [judge(results, (study,)) for judge in (close_to_fs, how_many_edges, more_edges)]
             broken = tuple(v.number for v in verdicts if _is_worse(v.verdict, before.get(v.number, "holds")))
-            readings.append(Reading(study, (titles or {}).get(study) or study, verdicts, broken))
+            readings.append(
+                Reading(study, (titles or {}).get(study) or study, verdicts, broken, _sizes(results, study))
+            )
     return readings
+
+
+def _sizes(results: Results, study: str) -> tuple[Sizes, ...]:
+    ours = {(at.dataset, at.cost): _regrets(at) for at in results.settings(*MAIN)}
+    return tuple(
+        Sizes(at.dataset, at.cost, ours.get((at.dataset, at.cost)), _regrets(at)) for at in results.settings(study)
+    )
+
+
+def _regrets(setting: Setting) -> dict[str, float]:
+    return {learner: setting.regret(learner) for learner in setting.lines}
 
 
 def _is_worse(verdict: str, than: str) -> bool:

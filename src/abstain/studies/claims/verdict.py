@@ -59,6 +59,8 @@ class Verdict:
     fails_at: list[Failure]
     studies: tuple[str, ...]
     """The studies whose results were used."""
+    rule: str = ""
+    """What decides it, in words."""
 
     @property
     def mark(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ... import __version__
 from ...errors import InputError
@@ -79,8 +79,11 @@ class LogStudy:
         names = [f"{learner.label} ({feedback_of(learner)})" for learner in self.learners]
         if len(set(names)) < len(names):
             raise InputError(f"learners: expected none twice, got {', '.join(names)}")
-        object.__setattr__(self, "goals", tuple(_as_goal(goal) for goal in self.goals))
         for goal in self.goals:
+            if not isinstance(goal, Goal):
+                raise InputError(f"goals: expected Goals, got {goal!r}")
+            if not all(is_number(share) for share in (goal.still, goal.moving) if share is not None):
+                raise InputError(f"goals: expected per cent as numbers, got {goal!r}")
             who = f"{goal.learner} ({goal.feedback})"
             if who not in names:
                 raise InputError(f"goals: expected one of {'; '.join(names)}, got {who}")
@@ -101,17 +104,6 @@ def feedback_of(learner: LearnerSpec) -> str:
         return "both"
     feedback = learner.options.get("feedback", "predicted")
     return feedback if isinstance(feedback, str) else ", ".join(f"{chance:g}" for chance in feedback)
-
-
-def _as_goal(goal: Any) -> Goal:
-    if isinstance(goal, Goal):
-        return goal
-    known = Goal.__dataclass_fields__
-    if not isinstance(goal, dict) or not set(known) - {"moving"} <= goal.keys() <= set(known):
-        raise InputError(f"goals: expected tables with {', '.join(known)}, got {goal!r}")
-    if not all(is_number(goal[name]) for name in ("still", "moving") if name in goal):
-        raise InputError(f"goals: expected per cent as numbers, got {goal!r}")
-    return Goal(**goal)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Figures inside the page."""
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from .markup import text
+from ..figures import StudyCurves
 
 LARGEST_SVG = 700_000
 """Bytes up to which a drawing is kept as such, sharp at any size; a larger one is shown as PNG, or the page would grow
@@ -26,25 +26,50 @@ class Picture(Protocol):
     def paths(self) -> Sequence[Path]: ...
 
 
-def figure(picture: Picture) -> str:
-    """A figure with its title and sentence; the image is part of the page."""
-    heading = f"Figure {picture.number}. {picture.title}"
-    image = embedded(picture.paths, heading)
-    caption = f"<strong>{text(heading)}</strong> {text(picture.caption)}"
-    return f'<figure id="figure-{int(picture.number)}">\n{image}\n<figcaption>{caption}</figcaption>\n</figure>'
+class Figure(NamedTuple):
+    """A figure of the page."""
+
+    key: str
+    """Its anchor; none of those that are not the paper's."""
+    alt: str
+    title: str
+    caption: str
+    image: str
+    """The image itself, as an address; nothing if its files are not there."""
 
 
-def embedded(paths: Sequence[Path], heading: str) -> str:
-    """The image as part of the page."""
-    return _image(paths, heading) or '<p class="small">The files of this figure are not there.</p>'
+class Curves(NamedTuple):
+    """The figures of a study."""
+
+    study: str
+    title: str
+    figures: list[Figure]
 
 
-def _image(paths: Sequence[Path], heading: str) -> str:
-    """As an image of its own, for the names inside several SVG files would meet in one page."""
+def figures(pictures: Sequence[Picture]) -> list[Figure]:
+    """The paper's figures by their numbers."""
+    found = []
+    for picture in sorted(pictures, key=lambda picture: picture.number):
+        title = f"Figure {picture.number}. {picture.title}"
+        found.append(Figure(f"figure-{picture.number}", title, f"{title}.", picture.caption, image(picture.paths)))
+    return found
+
+
+def curves(drawn: Sequence[StudyCurves], titles: Mapping[str, str]) -> list[Curves]:
+    """The figures of each study under its title."""
+    found = {one.study: Curves(one.study, titles.get(one.study) or one.study, []) for one in drawn}
+    for one in drawn:
+        title = f"{one.title[0].upper()}{one.title[1:]}."
+        shown = Figure("", f"{one.study}: {one.title}", title, one.caption, image(one.paths))
+        found[one.study].figures.append(shown)
+    return list(found.values())
+
+
+def image(paths: Sequence[Path]) -> str:
+    """An image of its own, for the names inside several SVG files would meet in one page."""
     there = [Path(path) for path in paths if Path(path).suffix in _TYPES and Path(path).is_file()]
     small = [path for path in there if path.suffix == ".svg" and path.stat().st_size <= LARGEST_SVG]
     chosen = next(iter(small + [path for path in there if path.suffix == ".png"] + there), None)
     if chosen is None:
         return ""
-    data = b64encode(chosen.read_bytes()).decode("ascii")
-    return f'<img alt="{text(heading)}" src="data:{_TYPES[chosen.suffix]};base64,{data}">'
+    return f"data:{_TYPES[chosen.suffix]};base64,{b64encode(chosen.read_bytes()).decode('ascii')}"

@@ -1,42 +1,57 @@
 """The overviews of the tables of final numbers."""
 
 from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
 
 from ..tables import Table
 from ..tables.cells import EXPLAINED, MOVING, Strong, shown
 from ..tables.settings import counts, settings
-from .markup import table as as_table
-from .markup import text
+from .cells import Cell, Grid
 
 FEW = 40
 """Rows up to which a table of settings is shown at once."""
 
 
-def overviews(tables: Sequence[Table]) -> str:
-    """A table for each, a row a learner."""
-    parts = [f"<p>{text(EXPLAINED)} {text(MOVING)}</p>"]
-    for table in tables:
-        heads, rows = shown(table.overview)
-        parts.append(f"<h3>{text(table.title)} <code>{text(table.name)}</code></h3>")
-        parts.append(as_table(heads, [[[text(cell) for cell in row] for row in rows]], "numbers"))
-        parts.append(_settings(table))
-    return "\n".join(parts)
+class Overview(NamedTuple):
+    """A table of final numbers, a row a learner; and a row a setting and learner, with paired differences."""
+
+    name: str
+    title: str
+    grid: Grid
+    settings: Grid
+    repetitions: str
+    """How many there are, in words."""
+    is_open: bool
 
 
-def _settings(table: Table) -> str:
-    """Final numbers and paired differences; many fold away."""
+def overviews(tables: Sequence[Table]) -> list[Overview]:
+    """One for each table."""
+    return [_overview(table) for table in tables]
+
+
+def explained(tables: Sequence[Overview]) -> list[str]:
+    """What the columns are; of streams that move only where there are some."""
+    moves = any({"tracking", "slope"} & set(table.grid.heads) for table in tables)
+    return [EXPLAINED, MOVING] if moves else [EXPLAINED]
+
+
+def _overview(table: Table) -> Overview:
     heads, rows = settings(table.finals, table.moves)
     first = int(table.finals["study"].n_unique() == 1)  # then it need not be said
-    lines = [[_cell(cell) for cell in row[first:]] for row in rows]
-    shown = "open" if len(lines) <= FEW else ""
     n = "; ".join(f"{n} repetitions, errors over {units}" for n, units in counts(table.finals))
-    return (
-        f"<details {shown}><summary>Every setting, with paired differences</summary>\n<p>Means ± standard errors "
-        f"({text(n)}), and differences in the same repetitions with their 95 % intervals; in bold what is above "
-        f"2 max(FS, 0) + 0.002.</p>\n"
-        f"{as_table(heads[first:], [lines], 'numbers')}</details>"
+    columns, learners = shown(table.overview)
+    learner = heads.index("learner")
+    of_settings = [list(group) for _, group in groupby(rows, key=lambda row: row[:learner])]
+    return Overview(
+        table.name,
+        table.title,
+        _grid(columns, [learners]),
+        _grid(heads[first:], [[row[first:] for row in group] for group in of_settings]),
+        n,
+        len(rows) <= FEW,
     )
 
 
-def _cell(cell: str) -> str:
-    return f"<strong>{text(cell)}</strong>" if isinstance(cell, Strong) else text(cell)
+def _grid(heads: Sequence[str], bodies: Sequence[Sequence[Sequence[str]]]) -> Grid:
+    return Grid(heads, [[[Cell(cell, isinstance(cell, Strong)) for cell in row] for row in rows] for rows in bodies])

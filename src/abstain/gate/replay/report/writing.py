@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from ....errors import FileError
+from ....pages import environment
 from ....replacing import replacing
 from ..result import Replay
 from . import wording, work
@@ -22,23 +23,22 @@ def write(replay: Replay, path: Path) -> None:
 
 def page(replay: Replay) -> str:
     """The page as text. Whatever comes from the log is escaped, by Jinja2 in the page and by `drawing` in figures."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from plotly.offline import get_plotlyjs
 
     found = sections(replay)
-    loader = PackageLoader("abstain.gate.replay.report")
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.get_template("report.html").render(
-        replay=replay,
-        money=wording.money(replay),
-        policies=rows(replay),
-        meanings=meanings(replay),
-        sections=found,
-        figures={section.key: section.drawn.figure for section in found},
-        prices=work.prices(replay),
-        reviews=work.reviews(replay),
-        notes=[note for note in replay.notes if note not in replay.beside],
-        plotly=get_plotlyjs(),
+    return (
+        environment(__package__)
+        .get_template("report.html")
+        .render(
+            replay=replay,
+            money=wording.money(replay),
+            policies=rows(replay),
+            meanings=meanings(replay),
+            sections=found,
+            figures={section.key: section.drawn.figure for section in found},
+            prices=work.prices(replay),
+            reviews=work.reviews(replay),
+            notes=[note for note in replay.notes if note not in replay.beside],
+            plotly=get_plotlyjs(),
+        )
     )
