@@ -1,8 +1,11 @@
 """Curves in a grid of panels: what it shows, from the summary of results."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from .figure import Source
+from .played import Played, n_experts
 from .style import styles
 
 if TYPE_CHECKING:
@@ -15,6 +18,8 @@ QUANTITIES = {
 }
 """The columns of the summary that a panel can show (each with its ``_sd``), and what an axis calls them."""
 UNITS = {"edges": 1e-6}
+RANGES = {"abstained": (0.0, 1.0), "loss": (0.0, 1.0), "edges": (0.0, math.inf)}
+"""What a quantity cannot leave, and so its bands do not; regret may be negative."""
 START = 10
 """Earlier rounds are left out: an average of a few losses of 0 or 1 says nothing, and would set the scale."""
 
@@ -65,10 +70,20 @@ class Panel(NamedTuple):
     published: tuple[Marks, ...] = ()
     title: str = ""
     """What stands above it, where rows and columns mean nothing."""
+    played: Played = Played(1, 1)
 
     def last(self, learner: str) -> float | None:
         """The value a learner's line ends with."""
         return next((line.mean[-1] for line in self.lines if line.learner == learner), None)
+
+    def band(self, line: Line) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """A standard deviation below and above a line, within what is possible."""
+        least, most = RANGES.get(self.quantity, (-math.inf, math.inf))
+        pairs = list(zip(line.mean, line.sd, strict=True))
+        return (
+            tuple(min(max(mean - sd, least), most) for mean, sd in pairs),
+            tuple(min(max(mean + sd, least), most) for mean, sd in pairs),
+        )
 
 
 class Grid(NamedTuple):
@@ -81,6 +96,8 @@ class Grid(NamedTuple):
     """What was wanted and had no results: rows, or single panels."""
     label: str = ""
     """What all panels show, if they show the same."""
+    own_scales: bool = False
+    """Whether each panel has its own scale; else those of a row that show the same share it."""
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -93,20 +110,25 @@ class Grid(NamedTuple):
         return max(line.t[-1] for panel in self.panels for line in panel.lines)
 
 
-def grid(summary: "polars.DataFrame", places: Sequence[Place]) -> Grid | None:
+def grid(source: Source, places: Sequence[Place]) -> Grid | None:
     """The panels there are results for; None if there is none."""
     parts = {
         (str(study), str(dataset), round(float(cost), 9)): part
-        for (study, dataset, cost), part in summary.partition_by("study", "dataset", "cost", as_dict=True).items()
+        for (study, dataset, cost), part in source.summary.partition_by(
+            "study", "dataset", "cost", as_dict=True
+        ).items()
     }
+    often = repeated(source.curves)
     panels, absent = [], []
     for place in places:
         keys = [(study, place.dataset, round(place.cost, 9)) for study in place.studies]
-        part = next((parts[key] for key in keys if key in parts), None)
-        if part is None:
+        key = next((key for key in keys if key in parts), None)
+        if key is None:
             absent.append(place)
             continue
-        panels.append(Panel(*place[:5], lines=lines_of(part, place.quantity), published=place.published))
+        played = Played(*often[key], n_experts(source.study(key[0]), place.dataset, place.cost))
+        lines = lines_of(parts[key], place.quantity)
+        panels.append(Panel(*place[:5], lines=lines, published=place.published, played=played))
     if not panels:
         return None
     rows = _there([place.row for place in places], {panel.row for panel in panels})
@@ -115,6 +137,14 @@ def grid(summary: "polars.DataFrame", places: Sequence[Place]) -> Grid | None:
     quantities = {panel.quantity for panel in panels}
     label = QUANTITIES[quantities.pop()] if len(quantities) == 1 else ""
     return Grid(rows, columns, tuple(panels), tuple(missing), label)
+
+
+def repeated(curves: "polars.DataFrame") -> dict[tuple[str, str, float], tuple[int, int]]:
+    """How many expert sets and draws of the data there are of each study, set and cost."""
+    import polars
+
+    counts = curves.group_by("study", "dataset", "cost").agg(polars.col("expert_set", "draw").n_unique())
+    return {(study, dataset, round(cost, 9)): (sets, draws) for study, dataset, cost, sets, draws in counts.rows()}
 
 
 def lines_of(part: "polars.DataFrame", quantity: str) -> tuple[Line, ...]:

@@ -1,0 +1,159 @@
+"""The runs of figure 3: from results, or short ones played for it."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ... import instances
+from ...learners import UCBGT, UCBNT
+from ...simulate import simulate
+from ..problems import INSTANCES
+from .figure import Source
+from .panels import START
+from .style import styles
+
+if TYPE_CHECKING:
+    import polars
+
+STUDY, FIRST, SECOND, COST = "bias", "bias-problem", "proposition-1", 0.9
+"""The study and its sets; a name that begins with the second is that construction with another probability."""
+NAMES = {"UCB-NT": "UCB-NT, subset graph"}
+"""What this figure calls a learner, to tell the graphs apart."""
+ROUNDS, RUNS = 20_000, 25
+"""Of a short run."""
+LINEAR = 0.5
+"""A run is trapped if over its second half it pays at least this share of the gap in every round, as in claim 11."""
+
+
+class Side(NamedTuple):
+    """A region of the input space."""
+
+    probability: float
+    losses: tuple[float, float]
+    """The expected loss of red and of blue there; the cost where one abstains."""
+    abstains: tuple[bool, bool]
+
+
+class Runs(NamedTuple):
+    """A learner's single runs."""
+
+    learner: str
+    t: tuple[int, ...]
+    regret: tuple[tuple[float, ...], ...]
+    """R_t of each run."""
+
+    @property
+    def mean(self) -> tuple[float, ...]:
+        """Over the runs."""
+        return tuple(np.mean(self.regret, axis=0).tolist())
+
+
+class Trial(NamedTuple):
+    """An instance, and the learners on it."""
+
+    title: str
+    instance: instances.Instance
+    learners: tuple[Runs, ...]
+
+    @property
+    def gap(self) -> float:
+        """What a round with the wrong expert costs on average."""
+        return max(self.instance.means) - min(self.instance.means)
+
+    @property
+    def rounds(self) -> int:
+        """The last round."""
+        return self.learners[0].t[-1]
+
+    def trapped(self, runs: Runs) -> int:
+        """How many of a learner's runs pay `LINEAR` of the gap or more, on average over the second half."""
+        t = np.array(runs.t)
+        half = int(np.argmin(np.abs(t - t[-1] / 2)))
+        paid = np.array(runs.regret)[:, -1] - np.array(runs.regret)[:, half]
+        return int((paid >= LINEAR * self.gap * (t[-1] - t[half])).sum())
+
+
+def trials(source: Source) -> tuple[Trial, ...]:
+    """The bias problem, then proposition 1's constructions in the order of their gaps, the largest first."""
+    import polars
+
+    part = source.curves.filter(polars.col("study") == STUDY)
+    costs = dict(part.select("dataset", "cost").unique(maintain_order=True).rows())
+    names = [name for name in costs if name.startswith(SECOND) and name in INSTANCES] or [SECOND]
+    found = []
+    for name in (FIRST, *names):
+        instance = INSTANCES[name](costs.get(name, COST))
+        assert isinstance(instance, instances.Instance)
+        own = part.filter(polars.col("dataset") == name)
+        curves = own if len(own) and own["t"].to_numpy().max() >= ROUNDS else _run(instance)
+        found.append(Trial(_title(name, instance), instance, _runs(curves)))
+    return (found[0], *sorted(found[1:], key=lambda trial: -trial.gap))
+
+
+def _title(name: str, instance: instances.Instance) -> str:
+    """Proposition 1's by the probability of the input on which both predict."""
+    p = instance.probabilities[0]
+    return f"proposition 1, p = {p:g}" if name.startswith(SECOND) else "the bias problem, regret"
+
+
+def _runs(curves: "polars.DataFrame") -> tuple[Runs, ...]:
+    import polars
+
+    curves = curves.filter((polars.col("t") >= START) | (polars.col("t") == polars.col("t").max()))
+    found = []
+    for label in styles(curves["learner"].to_list()):
+        own = curves.filter(polars.col("learner") == label).sort("expert_set", "draw", "t")
+        parts = own.partition_by("expert_set", "draw", maintain_order=True)
+        regret = tuple(tuple(part["loss"] - part["best"]) for part in parts)
+        found.append(Runs(label, tuple(parts[0]["t"]), regret))
+    return tuple(found)
+
+
+def sides_of(instance: instances.Instance) -> tuple[Side, Side]:
+    """The regions where red predicts and where it abstains, exactly: from the instance's table of outcomes."""
+    rows, labels, chances = instance.values[:, :-1], instance.values[:, -1], instance.probabilities
+    advice = instance.experts.advise(rows)
+    errors = instance.loss(advice.predictions, instance.loss.labels(labels))
+    paid = np.where(advice.abstains, instance.cost, errors)
+    left, right = (
+        Side(
+            float(chances[where].sum()),
+            _pair(np.average(paid[where], axis=0, weights=chances[where])),
+            _pair(np.all(advice.abstains[where], axis=0)),
+        )
+        for where in (~advice.abstains[:, 0], advice.abstains[:, 0])
+    )
+    return left, right
+
+
+def _pair(values: Any) -> tuple[Any, Any]:
+    red, blue = values.tolist()
+    return red, blue
+
+
+def _run(instance: instances.Instance) -> "polars.DataFrame":
+    """The curves of short runs of the three learners, against the better expert."""
+    import polars
+
+    at = np.unique(np.geomspace(1, ROUNDS, 60).round().astype(np.int64))
+    better = int(np.argmin(instance.means))
+    frames = []
+    for seed in range(RUNS):
+        X, y = instance.draw(ROUNDS, seed)
+        advice = instance.experts.advise(X)
+        errors = instance.loss(advice.predictions, instance.loss.labels(y))[:, better]
+        best = np.cumsum(np.where(advice.abstains[:, better], instance.cost, errors))[at - 1]
+        game: dict[str, Any] = {"cost": instance.cost, "loss": instance.loss}
+        learners = {
+            "UCB-NT, own graph": UCBNT(instance.experts, graph="abstention", **game),
+            "UCB-NT": UCBNT(instance.experts, **game),
+            "UCB-GT": UCBGT(instance.experts, **game),
+        }
+        for label, learner in learners.items():
+            loss = np.cumsum(simulate(learner, X, y).loss)[at - 1]
+            frames.append(
+                polars.DataFrame({"t": at, "loss": loss, "best": best}).with_columns(
+                    expert_set=polars.lit(0), draw=polars.lit(seed), learner=polars.lit(label)
+                )
+            )
+    return polars.concat(frames)
