@@ -33,14 +33,7 @@ def caption(shown: Bias) -> str:
     red, blue = shown.means
     first = shown.trials[0]
     ends = ", ".join(f"{NAMES.get(one.learner, one.learner)} ({one.mean[-1]:,.0f})" for one in first.learners)
-    trapped = "; ".join(
-        f"{trial.title}: "
-        + ", ".join(
-            f"{trial.trapped(one)} of {len(one.regret)} ({NAMES.get(one.learner, one.learner)})"
-            for one in trial.learners
-        )
-        for trial in shown.trials
-    )
+    trapped = "; ".join(f"{trial.title}: {_trapped(trial)}" for trial in shown.trials)
     return (
         f"Blue is the better expert ({blue:g} against {red:g}), but red looks better on the left and hides blue's good "
         f"side on the right by abstaining there; mean regret after {first.rounds:,} rounds: {ends}, always red "
@@ -49,6 +42,11 @@ def caption(shown: Bias) -> str:
         f"gives no numbers for its figure 3, these are ours. Runs that pay at least half the gap of the two experts "
         f"over their second half: {trapped}."
     )
+
+
+def _trapped(trial: Trial) -> str:
+    counts = ", ".join(f"{NAMES.get(one.learner, one.learner)} {trial.trapped(one)}" for one in trial.learners)
+    return f"{counts}, of {len(trial.learners[0].regret)} each"
 
 
 def draw(shown: Bias) -> "Drawing":
@@ -62,8 +60,10 @@ def draw(shown: Bias) -> "Drawing":
         _draw_runs(ax, trial)
     for ax in axes[n_panels:]:
         ax.set_axis_off()
-    handles, labels = axes[1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False, handlelength=3.2)
+    drawn = {label: handle for ax in axes[1:] for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(
+        drawn.values(), drawn.keys(), loc="outside upper center", ncols=len(drawn), frameon=False, handlelength=3.2
+    )
     return figure
 
 
@@ -86,7 +86,7 @@ def _draw_instance(ax: "Axes", shown: Bias) -> None:
             textcoords="offset points", ha="right", va="bottom" if k == upper else "top", color=colour,
         )  # fmt: skip
     ax.set(
-        xlim=(0.0, 1.0), ylim=(-0.04, 1.06), ylabel="expected loss", title="the bias problem",
+        xlim=(0.0, 1.0), ylim=(-0.04, 1.06), ylabel="expected loss", title="the bias problem: losses",
         xlabel=f"share of inputs: left {border:g}, right {1.0 - border:g}",
     )  # fmt: skip
     ax.grid(visible=False)
@@ -107,9 +107,9 @@ def _draw_runs(ax: "Axes", trial: Trial) -> None:
         )  # fmt: skip
     end = trial.rounds
     ax.plot([0, end], [0, trial.gap * end], color="black", linestyle=":", linewidth=1.4, label="always the worse")
-    ax.set(xlim=(0, 1.04 * end), xlabel="round $t$ (plain scale)", ylabel="cumulative regret $R_t$", title=trial.title)
-    ax.locator_params("x", nbins=5)
-    ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.set(xlim=(0, 1.04 * end), xlabel="round $t$ (thousands)", ylabel="cumulative regret $R_t$", title=trial.title)
+    ax.locator_params("x", nbins=6)
+    ax.xaxis.set_major_formatter(lambda t, _: f"{t / 1000:g}")
     ax.yaxis.set_major_formatter("{x:,g}")
 
 

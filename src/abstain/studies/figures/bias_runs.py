@@ -15,8 +15,9 @@ from .style import styles
 if TYPE_CHECKING:
     import polars
 
-STUDY, FIRST, SECOND, COST = "bias", "bias-problem", "proposition-1", 0.9
-"""The study and its sets; a name that begins with the second is that construction with another probability."""
+ROLE, FIRST, SECOND, COST = "bias", "bias-problem", "proposition-1", 0.9
+"""Of the studies, and their sets; a name that begins with the second is that construction with some probability."""
+TITLES = {FIRST: "the bias problem", SECOND: "proposition 1"}
 NAMES = {"UCB-NT": "UCB-NT, subset graph"}
 """What this figure calls a learner, to tell the graphs apart."""
 ROUNDS, RUNS = 20_000, 25
@@ -74,26 +75,41 @@ class Trial(NamedTuple):
 
 
 def trials(source: Source) -> tuple[Trial, ...]:
-    """The bias problem, then proposition 1's constructions in the order of their gaps, the largest first."""
+    """The bias problem, then proposition 1's construction by its probability, each with the longest runs there are."""
     import polars
 
-    part = source.curves.filter(polars.col("study") == STUDY)
-    costs = dict(part.select("dataset", "cost").unique(maintain_order=True).rows())
-    names = [name for name in costs if name.startswith(SECOND) and name in INSTANCES] or [SECOND]
-    found = []
-    for name in (FIRST, *names):
-        instance = INSTANCES[name](costs.get(name, COST))
-        assert isinstance(instance, instances.Instance)
-        own = part.filter(polars.col("dataset") == name)
-        curves = own if len(own) and own["t"].to_numpy().max() >= ROUNDS else _run(instance)
-        found.append(Trial(_title(name, instance), instance, _runs(curves)))
-    return (found[0], *sorted(found[1:], key=lambda trial: -trial.gap))
+    names = [study.name for study in source.studies if study.role == ROLE] or [ROLE]
+    parts = source.curves.filter(polars.col("study").is_in(names)).partition_by("study", "dataset", "cost")
+    longest: dict[str, tuple[instances.Instance, polars.DataFrame | None]] = {}
+    for part in sorted(parts, key=_rounds):
+        name, cost = str(part["dataset"][0]), float(part["cost"][0])
+        if name in INSTANCES and name.startswith((FIRST, SECOND)):
+            instance = _instance(name, cost)
+            longest[_title(name, instance)] = instance, part
+    for name in (FIRST, SECOND):
+        if not any(title.startswith(TITLES[name]) for title in longest):
+            instance = _instance(name, COST)
+            longest[_title(name, instance)] = instance, None
+    found = [
+        Trial(title, instance, _runs(_run(instance) if part is None or _rounds(part) < ROUNDS else part))
+        for title, (instance, part) in longest.items()
+    ]
+    return tuple(sorted(found, key=lambda trial: (trial.title != TITLES[FIRST], -trial.gap)))
+
+
+def _rounds(part: "polars.DataFrame") -> int:
+    return int(part["t"].to_numpy().max())
+
+
+def _instance(name: str, cost: float) -> instances.Instance:
+    instance = INSTANCES[name](cost)
+    assert isinstance(instance, instances.Instance)
+    return instance
 
 
 def _title(name: str, instance: instances.Instance) -> str:
-    """Proposition 1's by the probability of the input on which both predict."""
-    p = instance.probabilities[0]
-    return f"proposition 1, p = {p:g}" if name.startswith(SECOND) else "the bias problem, regret"
+    """Proposition 1's with the probability of the input on which both predict."""
+    return TITLES[FIRST] if name == FIRST else f"{TITLES[SECOND]}, p = {instance.probabilities[0]:g}"
 
 
 def _runs(curves: "polars.DataFrame") -> tuple[Runs, ...]:

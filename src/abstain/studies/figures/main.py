@@ -62,7 +62,7 @@ class Main(NamedTuple):
 
     grid: Grid
     rings: Rings | None
-    """The experts, if they have rings as regions to abstain in, and nothing else."""
+    """The experts, if they are the paper's as we read it: rings, and nothing else, on features in max-abs scaling."""
 
 
 def main(source: Source) -> Main | None:
@@ -72,7 +72,7 @@ def main(source: Source) -> Main | None:
 
 
 def _rings(study: Study | None) -> Rings | None:
-    if study is None or study.experts.kind != "hyperplanes":
+    if study is None or study.experts.kind != "hyperplanes" or study.scale != "maxabs":
         return None
     made = study.experts.make(1, 0)
     given = study.experts.options
@@ -115,7 +115,7 @@ def caption(shown: Main) -> str:
         parts.append(f"{row}: {', '.join(ends)}{graph}")
     said = [
         f"Average regret after {shown.grid.rounds:,} rounds on {'; on '.join(parts)}.",
-        _published(shown.grid),
+        _published(shown),
         _of_edges(shown.rings),
         captions.scale(),
         captions.ending(shown.grid),
@@ -123,9 +123,9 @@ def caption(shown: Main) -> str:
     return " ".join(sentence for sentence in said if sentence)
 
 
-def _published(shown: Grid) -> str:
+def _published(shown: Main) -> str:
     """The published points, and that their fractions are not ours."""
-    marked = [panel for panel in shown.panels if panel.published]
+    marked = [panel for panel in shown.grid.panels if panel.published]
     if not marked:
         return ""
     fractions = next(panel for panel in marked if panel.quantity == "abstained")
@@ -139,8 +139,13 @@ def _published(shown: Grid) -> str:
     if pairs:
         text += (
             f" Published and reproduced fractions abstained differ (round {fractions.published[0].t[-1]:,}: "
-            f"{', '.join(pairs)}), and we do not know why: with the densest ring holding {DENSEST:g} of the rows of "
-            f"cod-rna, no expert of ours abstains as often as FS did there."
+            f"{', '.join(pairs)}), and we do not know why."
+        )
+    if shown.rings is not None:
+        said = next(marks.value[-1] for marks in fractions.published if marks.learner == "FS")
+        text += (
+            f" The published FS abstains on {said:g} of cod-rna, of whose rows the densest ring holds {DENSEST:g}: "
+            f"none of our experts can reach that."
         )
     return text
 

@@ -120,5 +120,12 @@ def band(
     """A line with markers at some of its points, and a band between its lower and its upper edge."""
     ax.fill_between(t, *edges, color=style.colour, alpha=0.18, linewidth=0)
     ax.plot(
-        t, mean, color=style.colour, marker=style.marker, linestyle=style.dash, label=label, markevery=list(markers)
+        t,
+        mean,
+        color=style.colour,
+        marker=style.marker,
+        linestyle=style.dash,
+        label=label,
+        markevery=list(markers),
+        zorder=2.0 if style.dash == FULL else 2.1,  # of lines that meet, the gaps show the full one
     )
