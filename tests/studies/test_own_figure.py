@@ -1,7 +1,9 @@
 """A figure takes one file."""
 
+import re
 import sys
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -66,9 +68,8 @@ def test_a_figure_takes_one_file(add, tmp_path):
     assert (out / "figures" / "figure-99-rows-columns-.png").is_file()
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Figure 99. Rows &amp; &lt;columns&gt;" in page
-    rows = len(__import__("polars").read_parquet(out / "results.parquet"))
-    assert f"{rows} rows." in page
-    assert "Figures without results in this run: 5, 7, 8, 9, 10, 11, 12, 13." in page
+    assert f"{len(pl.read_parquet(out / 'results.parquet'))} rows." in page
+    assert re.search(r"Figures without results in this run: 5, 7, [\d, ]*13\D", page)
 
 
 def test_an_incomplete_figure_stops_before_anything_is_played(add, tmp_path):

@@ -2,8 +2,8 @@
 
 A file with a `Figure` in this package is all that a new one takes.
 
->>> [figure.number for figure in known()]
-[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]
+>>> known()[0].title
+'Feedback graph'
 """
 
 import sys

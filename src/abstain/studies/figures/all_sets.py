@@ -4,7 +4,8 @@ from functools import partial
 
 from . import captions
 from .figure import Figure, Source
-from .panels import Grid, Place, grid
+from .grids import grid
+from .panels import Grid, Place
 from .panels_drawing import draw
 
 COSTS = (0.1, 0.2, 0.3)

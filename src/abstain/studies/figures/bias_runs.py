@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ... import instances
-from ...learners import UCBGT, UCBNT
-from ...simulate import simulate
 from ..problems import INSTANCES
+from .bias_playing import play
 from .figure import Source
 from .panels import START
 from .style import styles
@@ -20,8 +19,8 @@ ROLE, FIRST, SECOND, COST = "bias", "bias-problem", "proposition-1", 0.9
 TITLES = {FIRST: "the bias problem", SECOND: "proposition 1"}
 NAMES = {"UCB-NT": "UCB-NT, subset graph"}
 """What this figure calls a learner, to tell the graphs apart."""
-ROUNDS, RUNS = 20_000, 25
-"""Of a short run."""
+ROUNDS = 20_000
+"""Runs in results that are shorter say nothing: others of this length are played instead."""
 LINEAR = 0.5
 """A run is trapped if over its second half it pays at least this share of the gap in every round, as in claim 11."""
 
@@ -91,7 +90,7 @@ def trials(source: Source) -> tuple[Trial, ...]:
             instance = _instance(name, COST)
             longest[_title(name, instance)] = instance, None
     found = [
-        Trial(title, instance, _runs(_run(instance) if part is None or _rounds(part) < ROUNDS else part))
+        Trial(title, instance, _runs(play(instance, ROUNDS) if part is None or _rounds(part) < ROUNDS else part))
         for title, (instance, part) in longest.items()
     ]
     return tuple(sorted(found, key=lambda trial: (trial.title != TITLES[FIRST], -trial.gap)))
@@ -145,31 +144,3 @@ def sides_of(instance: instances.Instance) -> tuple[Side, Side]:
 def _pair(values: Any) -> tuple[Any, Any]:
     red, blue = values.tolist()
     return red, blue
-
-
-def _run(instance: instances.Instance) -> "polars.DataFrame":
-    """The curves of short runs of the three learners, against the better expert."""
-    import polars
-
-    at = np.unique(np.geomspace(1, ROUNDS, 60).round().astype(np.int64))
-    better = int(np.argmin(instance.means))
-    frames = []
-    for seed in range(RUNS):
-        X, y = instance.draw(ROUNDS, seed)
-        advice = instance.experts.advise(X)
-        errors = instance.loss(advice.predictions, instance.loss.labels(y))[:, better]
-        best = np.cumsum(np.where(advice.abstains[:, better], instance.cost, errors))[at - 1]
-        game: dict[str, Any] = {"cost": instance.cost, "loss": instance.loss}
-        learners = {
-            "UCB-NT, own graph": UCBNT(instance.experts, graph="abstention", **game),
-            "UCB-NT": UCBNT(instance.experts, **game),
-            "UCB-GT": UCBGT(instance.experts, **game),
-        }
-        for label, learner in learners.items():
-            loss = np.cumsum(simulate(learner, X, y).loss)[at - 1]
-            frames.append(
-                polars.DataFrame({"t": at, "loss": loss, "best": best}).with_columns(
-                    expert_set=polars.lit(0), draw=polars.lit(seed), learner=polars.lit(label)
-                )
-            )
-    return polars.concat(frames)

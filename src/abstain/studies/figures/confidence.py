@@ -43,7 +43,8 @@ def caption(shown: Confidence) -> str:
     for study, scaling, grid in shown.others:
         end = captions.order(grid)
         text += f" In {scaling} scaling (curves of the study {study}; synthetic is the same){f' {end}' if end else ''}."
-    return f"{text} These experts are not drawn: bands are those of the data alone. {captions.ending(shown.grid)}"
+    alike = "Nothing is random in these experts: all their sets are the same, and bands are those of the data alone."
+    return f"{text} {captions.ending(shown.grid)} {alike}"
 
 
 def draw(shown: Confidence) -> "Drawing":

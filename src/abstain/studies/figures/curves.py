@@ -8,7 +8,8 @@ from .. import outputs
 from ..results import over_units, summary
 from ..study import Study
 from . import panels_drawing
-from .panels import QUANTITIES, UNITS, Grid, Line, Panel, lines_of, repeated
+from .grids import lines_of, repeated
+from .panels import QUANTITIES, UNITS, Grid, Line, Panel
 from .played import Played, n_experts, repetitions
 from .saving import save
 from .style import look

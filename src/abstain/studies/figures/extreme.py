@@ -2,7 +2,8 @@
 
 from . import captions
 from .figure import Figure, Source
-from .panels import QUANTITIES, Grid, Place, grid
+from .grids import grid
+from .panels import QUANTITIES, Grid, Place
 from .panels_drawing import draw
 
 SETS = ("cifar", "ijcnn", "phishing", "covtype")

@@ -1,13 +1,13 @@
 """Figure 5: regret, fraction abstained and edges of two settings, with the published points."""
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..study import PUBLISHED as AT
-from ..study import Study
 from . import captions, panels_drawing
 from .figure import Figure, Source
-from .panels import QUANTITIES, Grid, Marks, Place, grid
+from .grids import grid
+from .panels import QUANTITIES, Grid, Marks, Place
+from .rings import Rings, of_edges, rings_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -39,24 +39,6 @@ DENSEST = 0.441
 """The share of cod-rna's rows in its densest ring, in max-abs scaling: no expert of ours abstains on more."""
 
 
-class Rings(NamedTuple):
-    """Experts of each of so many predictors with each of so many rings, played for so many rounds."""
-
-    n_predictors: int
-    n_rings: int
-    rounds: int
-
-    @property
-    def n_experts(self) -> int:
-        """K."""
-        return self.n_predictors * self.n_rings
-
-    @property
-    def edges_die_at_once(self) -> bool:
-        """Whether UCB-GT's threshold, times K - 1 and t - 1, stays below one co-occurrence, for at most T updates."""
-        return math.sqrt(5.0 * self.rounds * math.log(self.rounds)) < self.n_experts - 1
-
-
 class Main(NamedTuple):
     """What figure 5 shows."""
 
@@ -68,17 +50,7 @@ class Main(NamedTuple):
 def main(source: Source) -> Main | None:
     """The panels, and what experts they are of."""
     shown = panels(source)
-    return None if shown is None else Main(shown, _rings(next(filter(None, map(source.study, STUDIES)), None)))
-
-
-def _rings(study: Study | None) -> Rings | None:
-    if study is None or study.experts.kind != "hyperplanes" or study.scale != "maxabs":
-        return None
-    made = study.experts.make(1, 0)
-    given = study.experts.options
-    if given.get("regions", "rings") != "rings" or given.get("always_predict", False):
-        return None
-    return Rings(made.n_predictors, made.n_rules, study.rounds)
+    return None if shown is None else Main(shown, rings_of(next(filter(None, map(source.study, STUDIES)), None)))
 
 
 def panels(source: Source) -> Grid | None:
@@ -116,7 +88,7 @@ def caption(shown: Main) -> str:
     said = [
         f"Average regret after {shown.grid.rounds:,} rounds on {'; on '.join(parts)}.",
         _published(shown),
-        _of_edges(shown.rings),
+        of_edges(shown.rings),
         captions.scale(),
         captions.ending(shown.grid),
     ]
@@ -148,16 +120,6 @@ def _published(shown: Main) -> str:
             f"none of our experts can reach that."
         )
     return text
-
-
-def _of_edges(rings: Rings | None) -> str:
-    if rings is None or not rings.edges_die_at_once:
-        return ""
-    return (
-        f"At K = {rings.n_experts:,} and T = {rings.rounds:,} UCB-GT's threshold stays below one co-occurrence, so an "
-        f"edge lives until its first violation, and with m empty rings the graph has {rings.n_predictors**2:,} "
-        f"({rings.n_rings - 1} m + {rings.n_rings}) edges."
-    )
 
 
 def draw(shown: Main) -> "Drawing":

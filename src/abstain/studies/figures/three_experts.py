@@ -52,9 +52,9 @@ def caption(shown: ThreeExperts) -> str:
     later = ", ".join(f"{len(edges)} in round {t:,}" for t, edges in shown.estimated.items())
     return (
         f"The instance's own graph changes with the region x falls in (edges besides self-loops: {counts}). The subset "
-        f"graph, which is safe for all of them, keeps only {kept}. UCB-GT's graph, for uniform x, is complete at first "
-        f"and keeps an edge while it hardly matters: i → k while region D was hardly seen ({later}). Every expert sees "
-        f"its own loss, hence the loops."
+        f"graph, which is safe for all of them, keeps only {kept}. UCB-GT's graph, here for uniform x, begins complete "
+        f"and loses an edge once the region where it misleads was seen too often, i → k that of D ({later}). Every "
+        f"expert sees its own loss, hence the loops."
     )
 
 
