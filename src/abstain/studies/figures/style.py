@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Dash: TypeAlias = Literal["-"] | tuple[float, tuple[float, ...]]
 """A full line, or an offset and the lengths of dashes and of the gaps between them."""
 FULL: Literal["-"] = "-"
-LONG, DOTS = (0.0, (7.0, 2.0)), (0.0, (1.0, 1.3))
+LONG, DOTS, SPARSE = (0.0, (7.0, 2.0)), (0.0, (1.0, 1.3)), (0.0, (2.5, 3.0))
 SHORT, DASH_DOT = (0.0, (3.5, 1.5)), (0.0, (5.0, 1.5, 1.0, 1.5))
 DASH_DOTS, TWO_DASHES = (0.0, (4.0, 1.3, 1.0, 1.3, 1.0, 1.3)), (0.0, (6.0, 1.3, 2.0, 1.3))
 
@@ -33,7 +33,7 @@ STYLES = {
     "UCB-NT": Style("#000000", "s", SHORT),
     "UCB-GT": Style("#009E73", "^", FULL),
     "UCB-GT, β = 0.625": Style("#E69F00", "P", DASH_DOT),
-    "EXP3-ABS": Style("#CC79A7", "v", DASH_DOTS),
+    "EXP3-ABS": Style("#CC79A7", "v", SPARSE),
     "FS": Style("#0072B2", "D", DOTS),
 }
 OTHERS = (
