@@ -305,6 +305,7 @@ def test_bias_from_results(monkeypatch):
     )
     assert runs.mean == pytest.approx([0.45 * t**0.5 for t in (10, 100, 1000)])
     assert "K = 2" in bias.caption(shown)
+    assert "Played for this figure" not in bias.caption(shown)
 
 
 def test_probabilities_of_proposition_1_are_all_shown(monkeypatch):
@@ -339,6 +340,7 @@ def test_bias_without_results(monkeypatch):
     monkeypatch.setattr(bias_runs, "ROUNDS", 10_000)
     shown = bias.bias(source([*REGRET[:1], ("bias", "bias-problem", 0.9)]))  # 1,000 rounds are too few
     assert [trial.rounds for trial in shown.trials] == [10_000] * 2
+    assert "Played for this figure, for want of results as long: the bias problem, prop" in bias.caption(shown)
     for trial in shown.trials:
         assert [len(one.regret) for one in trial.learners] == [25] * 3
         own, subset, estimated = (one.mean[-1] for one in trial.learners)

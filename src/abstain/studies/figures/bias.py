@@ -34,13 +34,15 @@ def caption(shown: Bias) -> str:
     first = shown.trials[0]
     ends = ", ".join(f"{NAMES.get(one.learner, one.learner)} ({one.mean[-1]:,.0f})" for one in first.learners)
     trapped = "; ".join(f"{trial.title}: {_trapped(trial)}" for trial in shown.trials)
+    short = [trial.title for trial in shown.trials if trial.for_figure]
+    instead = f" Played for this figure, for want of results as long: {', '.join(short)}." if short else ""
     return (
         f"Blue is the better expert ({blue:g} against {red:g}), but red looks better on the left and hides blue's good "
         f"side on the right by abstaining there; mean regret after {first.rounds:,} rounds: {ends}, always red "
         f"({first.gap * first.rounds:,.0f}). Thin lines are single runs, each on a draw of its own, thick ones their "
         f"means: there is no band, as a run is trapped with the worse expert or finds the better one. K = 2; the paper "
         f"gives no numbers for its figure 3, these are ours. Runs that pay at least half the gap of the two experts "
-        f"over their second half: {trapped}."
+        f"over their second half: {trapped}.{instead}"
     )
 
 

@@ -54,6 +54,8 @@ class Trial(NamedTuple):
     title: str
     instance: instances.Instance
     learners: tuple[Runs, ...]
+    for_figure: bool = False
+    """Whether the runs are no results, but played for the figure."""
 
     @property
     def gap(self) -> float:
@@ -89,10 +91,11 @@ def trials(source: Source) -> tuple[Trial, ...]:
         if not any(title.startswith(TITLES[name]) for title in longest):
             instance = _instance(name, COST)
             longest[_title(name, instance)] = instance, None
-    found = [
-        Trial(title, instance, _runs(play(instance, ROUNDS) if part is None or _rounds(part) < ROUNDS else part))
-        for title, (instance, part) in longest.items()
-    ]
+    found = []
+    for title, (instance, part) in longest.items():
+        short = part is None or _rounds(part) < ROUNDS
+        curves = play(instance, ROUNDS) if part is None or short else part
+        found.append(Trial(title, instance, _runs(curves), short))
     return tuple(sorted(found, key=lambda trial: (trial.title != TITLES[FIRST], -trial.gap)))
 
 
