@@ -82,11 +82,11 @@ def trials(source: Source) -> tuple[Trial, ...]:
     names = [study.name for study in source.studies if study.role == ROLE] or [ROLE]
     parts = source.curves.filter(polars.col("study").is_in(names)).partition_by("study", "dataset", "cost")
     longest: dict[str, tuple[instances.Instance, polars.DataFrame | None]] = {}
-    for part in sorted(parts, key=_rounds):
-        name, cost = str(part["dataset"][0]), float(part["cost"][0])
+    for own in sorted(parts, key=_rounds):
+        name, cost = str(own["dataset"][0]), float(own["cost"][0])
         if name in INSTANCES and name.startswith((FIRST, SECOND)):
             instance = _instance(name, cost)
-            longest[_title(name, instance)] = instance, part
+            longest[_title(name, instance)] = instance, own
     for name in (FIRST, SECOND):
         if not any(title.startswith(TITLES[name]) for title in longest):
             instance = _instance(name, COST)
