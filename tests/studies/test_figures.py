@@ -1,13 +1,31 @@
 """What the figures show, without drawing."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
-from abstain.studies.figures import bias, captions, example, graphs, learning, panels, style, surrogate
-from abstain.studies.results import summary
+from abstain.instances import proposition_1
+from abstain.studies.figures import (
+    Source,
+    all_sets,
+    bias,
+    bias_runs,
+    captions,
+    confidence,
+    example,
+    extreme,
+    feedback,
+    main,
+    panels,
+    small,
+    style,
+    surrogate,
+    three_experts,
+)
+from abstain.studies.spec import paper
 
 SIX = ("UCB", "UCB-NT", "UCB-GT", "UCB-GT, β = 0.625", "EXP3-ABS", "FS")
 
@@ -29,12 +47,16 @@ def curves(settings, learners=SIX, rounds=(1, 10, 100, 1000), sets=2, draws=2):
     return pl.DataFrame(rows)
 
 
-REGRET = [("regret", name, cost) for name in learning.FIRST_SETS for cost in learning.COSTS]
+REGRET = [("regret", name, cost) for name in all_sets.FIRST_SETS for cost in all_sets.COSTS]
+
+
+def source(settings, *more, studies=(), **changes):
+    return Source(curves(settings, *more, **changes), studies)
 
 
 def test_lines_are_means_and_deviations_from_round_ten_on():
-    shown = learning.regret_of_first_sets(summary(curves(REGRET)))
-    assert shown.rows == learning.FIRST_SETS
+    shown = all_sets.REGRET_FIRST.show(source(REGRET))
+    assert shown.rows == all_sets.FIRST_SETS
     assert shown.columns == ("c = 0.1", "c = 0.2", "c = 0.3")
     assert shown.missing == ()
     assert shown.learners == SIX
@@ -49,27 +71,28 @@ def test_lines_are_means_and_deviations_from_round_ten_on():
 
 def test_missing_panels_are_named_and_left_out():
     there = [("regret", "cifar", 0.1), ("regret", "cifar", 0.2), ("regret", "covtype", 0.3)]
-    shown = learning.regret_of_first_sets(summary(curves(there)))
+    shown = all_sets.REGRET_FIRST.show(source(there))
     assert shown.rows == ("cifar", "covtype")
     assert [(panel.dataset, panel.cost) for panel in shown.panels] == [place[1:] for place in there]
     wanted = ("cifar at c = 0.3", "ijcnn", "higgs", "phishing", "covtype at c = 0.1", "covtype at c = 0.2")
     assert shown.missing == wanted
-    assert captions.describe_regret(shown).endswith(f"for want of results: {', '.join(wanted)}.")
-    assert learning.regret_of_second_sets(summary(curves(there))) is None
+    assert all_sets.of_regret(shown).endswith(f"for want of results: {', '.join(wanted)}.")
+    assert all_sets.REGRET_SECOND.show(source(there)) is None
 
 
 def test_studies_that_play_the_same_games_stand_in():
-    table = summary(curves([("regret", "cod-rna", 0.2)]))
-    assert len(learning.abstention_on_second_sets(table).panels) == 1
-    assert len(learning.main(table).panels) == 3
-    assert learning.regret_of_second_sets(summary(curves([("main", "cod-rna", 0.2)]))) is None
+    given = source([("regret", "cod-rna", 0.2)])
+    assert len(all_sets.ABSTENTION_SECOND.show(given).panels) == 1
+    assert len(main.main(given).grid.panels) == 3
+    assert all_sets.REGRET_SECOND.show(source([("main", "cod-rna", 0.2)])) is None
     both = pl.concat([curves([("regret", "cod-rna", 0.2)], ["UCB"]), curves([("main", "cod-rna", 0.2)], ["FS"])])
-    assert learning.main(summary(both)).learners == ("FS",)
+    assert main.main(Source(both)).grid.learners == ("FS",)
 
 
 def test_main():
     """Figure 5: quantities, edges in millions, and the checklist's published points for cod-rna only."""
-    shown = learning.main(summary(curves([("main", "cod-rna", 0.2), ("main", "guide", 0.1)])))
+    everything = main.main(source([("main", "cod-rna", 0.2), ("main", "guide", 0.1)], rounds=(1, 10, 100, 1000, 9800)))
+    shown = everything.grid
     assert [panel.quantity for panel in shown.panels] == ["regret", "abstained", "edges"] * 2
     regret, abstained, edges = shown.panels[:3]
     assert abstained.last("FS") == 0.5
@@ -84,51 +107,118 @@ def test_main():
     fractions = {marks.learner: marks.value for marks in abstained.published}
     assert fractions == {"UCB": (0.050,), "UCB-NT": (0.113,), "UCB-GT": (0.424,), "FS": (0.489,)}
     assert [(marks.learner, marks.t, marks.value) for marks in edges.published] == [
-        ("UCB-GT", (200, 1000, 5000, 9800), (3.29, 3.16, 3.07, 3.07))
+        ("UCB-GT", (200, 1000, 5000, 9800), (3.29, 3.16, 3.07, 3.07)),
+        ("UCB-NT", (9800,), (0.2,)),
+        ("FS", (9800,), (4.0,)),
     ]
     assert not any(panel.published for panel in shown.panels[3:])
-    text = captions.describe_main(shown)
-    assert "on guide, c = 0.1: UCB (0.0285), " in text
+    text = main.caption(everything)
+    assert "on guide, c = 0.1: UCB (0.00909), " in text
     assert "3.00 million edges" in text
+    assert "(round 9,800: UCB 0.050 against 0.500 (+0.450), " in text
+    assert "FS 0.489 against 0.500 (+0.011)), and we do not know why" in text
+    assert "0.441" not in text
+    assert "empty rings" not in text  # nothing is known of the experts
+    assert "published" not in main.caption(main.main(source([("main", "guide", 0.1)])))
 
 
-def test_extreme_and_confidence_and_small():
+def test_why_edges_are_so_many():
+    """The sentence on edges stands where it is true: rings, many experts for the rounds."""
+    study = paper()["main"]
+    text = main.caption(main.main(source([("main", "cod-rna", 0.2)], studies=[study])))
+    assert "At K = 2,000 and T = 10,000 UCB-GT's threshold stays below one co-occurrence" in text
+    assert "with m empty rings the graph has 10,000 (19 m + 20) edges" in text
+    assert "The published FS abstains on 0.489 of cod-rna, of whose rows the densest ring holds 0.441" in text
+    assert "K = 2,000." in text
+    few = replace(study, experts=replace(study.experts, options={"n_predictors": 5, "n_rings": 20}))
+    balls = replace(study, experts=replace(study.experts, options={"regions": "balls"}))
+    for other in (few, balls, replace(study, scale="minmax"), paper()["confidence"]):
+        given = source([("main", "cod-rna", 0.2)], studies=[replace(other, name="main")])
+        assert "empty rings" not in main.caption(main.main(given))
+
+
+def test_captions_say_what_was_played():
+    studies = list(paper().values())
+    text = all_sets.of_regret(all_sets.REGRET_FIRST.show(source(REGRET, studies=studies)))
+    assert "bands one standard deviation over 2 expert sets, each the mean of 2 draws of the data; K = 2,000." in text
+    assert "UCB-GT with β = 0.625 (the paper's β is 2.5); EXP3-ABS (the paper's, but" in text
+    one = all_sets.of_regret(all_sets.REGRET_FIRST.show(source(REGRET, ["UCB", "FS"], sets=1, studies=studies)))
+    assert "Lines are means over 2 draws of the data for one expert set, so without a band; K = 2,000." in one
+    assert "Not among" not in one
+    mixed = pl.concat([curves(REGRET[:1], sets=1, draws=1), curves(REGRET[1:2])])
+    assert "over up to 2 expert sets" in all_sets.of_regret(all_sets.REGRET_FIRST.show(Source(mixed)))
+    text = small.FIGURE.caption(small.show(source([("small", "guide", 0.1)], studies=studies)))
+    assert "K = 500." in text
+    text = confidence.caption(
+        confidence.show(source([("confidence", name, 0.1) for name in confidence.SETS], studies=studies))
+    )
+    assert "K = 1,760 to 2,000, by set." in text
+    text = all_sets.of_abstention(all_sets.ABSTENTION_FIRST.show(source(REGRET)))
+    assert text.count("Bands of fractions end at 0 and 1.") == 0  # all are 1/2: there is no band
+
+
+def test_bands_of_fractions_stay_among_fractions():
+    line = panels.Line("FS", (1, 2, 3), (0.1, 0.5, 0.95), (0.2, 0.1, 0.2))
+    panel = panels.Panel("a", "b", "a", 0.1, "abstained", (line,))
+    low, high = panel.band(line)
+    assert low == pytest.approx((0.0, 0.4, 0.75))
+    assert high == pytest.approx((0.3, 0.6, 1.0))
+    assert panel._replace(quantity="regret").band(line)[0] == pytest.approx((-0.1, 0.4, 0.75))
+    assert panel._replace(quantity="edges").band(line)[1] == pytest.approx((0.3, 0.6, 1.15))
+
+
+def test_extreme_and_small():
     settings = [("extreme", "ijcnn", cost) for cost in (0.001, 0.9)]
-    settings += [("confidence", "skin", 0.1), ("confidence-minmax", "skin", 0.1), ("small", "guide", 0.3)]
-    table = summary(curves(settings))
-    extreme = learning.extreme(table)
-    assert [(panel.quantity, panel.cost) for panel in extreme.panels] == [
+    given = source([*settings, ("small", "guide", 0.3)])
+    shown = extreme.show(given)
+    assert [(panel.quantity, panel.cost) for panel in shown.panels] == [
         ("regret", 0.001), ("regret", 0.9), ("abstained", 0.001), ("abstained", 0.9),
     ]  # fmt: skip
-    assert extreme.missing == ("cifar", "phishing", "covtype")
-    assert learning.extreme(summary(curves(settings[:1]))).missing[1] == "ijcnn at c = 0.9"
-    assert extreme.label == ""
-    assert learning.confidence(table).columns == ("max-abs scaling\nc = 0.1", "min-max scaling\nc = 0.1")
-    assert learning.confidence(table).missing[1:3] == (
-        "skin at max-abs scaling c = 0.2",
-        "skin at max-abs scaling c = 0.3",
+    assert shown.missing == ("cifar", "phishing", "covtype")
+    assert extreme.show(source(settings[:1])).missing[1] == "ijcnn at c = 0.9"
+    assert shown.label == ""
+    assert shown.own_scales
+    assert small.show(given).rows == ("guide",)
+    assert small.show(given).label == panels.QUANTITIES["regret"]
+    assert not small.show(given).own_scales
+
+
+def test_confidence_shows_nothing_twice():
+    """Figure 12 has one scaling; of the other it gives the numbers, without the set that is not scaled."""
+    settings = [(study, name, 0.1) for study in confidence.SCALINGS for name in ("synthetic", "skin")]
+    shown = confidence.show(source(settings))
+    assert shown.scaling == "max-abs"
+    assert [panel.dataset for panel in shown.grid.panels] == ["synthetic", "skin"]
+    ((study, scaling, other),) = shown.others
+    assert (study, scaling, [panel.dataset for panel in other.panels]) == ("confidence-minmax", "min-max", ["skin"])
+    text = confidence.caption(shown)
+    assert text.startswith(
+        "Features in max-abs scaling. After 1,000 rounds UCB-GT's average regret is below UCB-NT's in 2 of 2"
     )
-    assert learning.small(table).rows == ("guide",)
-    assert learning.small(table).label == panels.QUANTITIES["regret"]
+    assert "In min-max scaling (curves of the study confidence-minmax; synthetic is the same) UCB-GT's average" in text
+    alone = confidence.show(source([setting for setting in settings if setting[0] == "confidence-minmax"]))
+    assert (alone.scaling, len(alone.grid.panels), alone.others) == ("min-max", 2, ())
+    assert confidence.show(source(REGRET)) is None
 
 
 def test_captions_compare_what_is_there():
-    table = summary(curves(REGRET))
-    text = captions.describe_regret(learning.regret_of_first_sets(table))
+    given = source(REGRET)
+    text = captions.regret(all_sets.REGRET_FIRST.show(given))
     assert "UCB-GT's average regret is below UCB-NT's in 15 of 15 and below UCB's in 15 of 15 panels" in text
     assert "+0.014" in text  # (4 - 1) * 0.15 / sqrt(1000)
-    text = captions.describe_abstention(learning.abstention_on_first_sets(table))
+    text = captions.abstention(all_sets.ABSTENTION_FIRST.show(given))
     assert "FS 50% at c = 0.1, 50% at c = 0.2, 50% at c = 0.3" in text
-    worse = summary(curves(REGRET[:1], ["UCB-GT", "UCB"]))
-    assert "below UCB's in 0 of 1" in captions.describe_regret(learning.regret_of_first_sets(worse))
-    alone = learning.regret_of_first_sets(summary(curves(REGRET[:1], ["mine"])))
-    assert captions.describe_regret(alone).startswith("Average regret over 1,000 rounds.")
+    worse = source(REGRET[:1], ["UCB-GT", "UCB"])
+    assert "below UCB's in 0 of 1" in captions.regret(all_sets.REGRET_FIRST.show(worse))
+    alone = all_sets.REGRET_FIRST.show(source(REGRET[:1], ["mine"]))
+    assert captions.regret(alone).startswith("Average regret over 1,000 rounds.")
 
 
 def test_styles_tell_learners_apart():
     known = style.styles(reversed(SIX))
     assert tuple(known) == SIX
-    assert len({one.colour for one in known.values()}) == len({one.marker for one in known.values()}) == 6
+    for what in ("colour", "marker", "dash"):
+        assert len({getattr(one, what) for one in known.values()}) == 6
     mixed = style.styles(["mine", "FS", "yours"])
     assert list(mixed) == ["FS", "mine", "yours"]
     assert mixed["mine"] != mixed["yours"]
@@ -136,7 +226,8 @@ def test_styles_tell_learners_apart():
 
 def test_three_experts():
     """Figure 4: the checklist's edges, and bars where the rules predict."""
-    shown = graphs.three_experts()
+    everything = three_experts.three_experts()
+    shown = everything.experts
     assert {region.name: {i + j for i, j in region.edges} for region in shown.regions} == {
         "A": {"ij", "ji", "ik", "jk"},
         "B": {"ij", "ik", "jk", "kj"},
@@ -145,13 +236,23 @@ def test_three_experts():
     }
     assert shown.subset == {("i", "j")}
     assert [region.abstaining for region in shown.regions] == [("k",), ("j", "k"), ("i", "j", "k"), ("i", "j")]
-    assert shown.predicts == (((0.0, 0.5),), ((0.0, 0.25),), ((0.75, 1.0),))
-    assert graphs.describe_three_experts(shown).endswith("keeps only i → j.")
+    assert shown.predicts == (((0.0, 0.5),), ((0.0, 0.4),), ((0.9, 1.0),))
+    assert "keeps only i → j." in three_experts.caption(everything)
+
+
+def test_estimated_graph_of_three_experts():
+    """UCB-GT's begins complete, has lost the edges that misled often, then all but the safe one."""
+    estimated = three_experts.three_experts().estimated
+    assert [{i + j for i, j in edges} for edges in estimated.values()] == [
+        {"ij", "ji", "ik", "ki", "jk", "kj"},
+        {"ij", "ji", "ik", "jk"},
+        {"ij"},
+    ]
 
 
 def test_feedback():
     """Figure 1: who predicts shows everybody's loss, who abstains only the others' that abstain."""
-    shown = graphs.feedback()
+    shown = feedback.feedback()
     (region,) = shown.regions
     assert len(shown.names) == 5
     assert 0 < len(region.abstaining) < 5
@@ -183,27 +284,66 @@ def test_example():
     assert shown.best_pair == pytest.approx([0.3 * min(cost, 0.5) for cost in shown.costs])
 
 
+LABELS = ("UCB-NT, own graph", "UCB-NT", "UCB-GT")
+
+
 def test_bias_from_results(monkeypatch):
-    monkeypatch.setattr(bias, "ROUNDS", 1000)
-    labels = ("UCB-NT, own graph", "UCB-NT", "UCB-GT")
-    shown = bias.bias(curves([("bias", "bias-problem", 0.9), ("bias", "proposition-1", 0.9)], labels))
+    monkeypatch.setattr(bias_runs, "ROUNDS", 1000)
+    shown = bias.bias(source([("bias", "bias-problem", 0.9), ("bias", "proposition-1", 0.9)], LABELS))
     left, right = shown.sides
     assert (left.abstains, right.abstains) == ((False, False), (True, False))
     assert (left.probability, *left.losses) == pytest.approx((0.52, 0.0, 0.8))
     assert (right.probability, *right.losses) == pytest.approx((0.48, 0.9, 0.0))
     assert shown.means == (0.432, 0.416)
-    assert tuple(line.learner for line in shown.regret) == labels
-    assert shown.regret[0].mean == pytest.approx([0.45 * t**0.5 for t in (10, 100, 1000)])
-    deviation = np.std([0.3, 0.3, 0.6, 0.6], ddof=1)  # over four runs, two for each of two expert sets
-    assert shown.runs == 4
-    assert shown.regret[0].sd == pytest.approx([deviation * t**0.5 for t in (10, 100, 1000)])
+    first, second = shown.trials
+    assert (first.title, second.title) == ("the bias problem", "proposition 1, p = 0.99")
+    assert tuple(one.learner for one in first.learners) == LABELS
+    runs = first.learners[0]
+    assert runs.t == (10, 100, 1000)
+    assert np.array(runs.regret) == pytest.approx(  # two runs for each of two expert sets
+        np.array([[k * 0.3 * t**0.5 for t in (10, 100, 1000)] for k in (1, 1, 2, 2)])
+    )
+    assert runs.mean == pytest.approx([0.45 * t**0.5 for t in (10, 100, 1000)])
+    assert "K = 2" in bias.caption(shown)
+    assert "Played for this figure" not in bias.caption(shown)
+
+
+def test_probabilities_of_proposition_1_are_all_shown(monkeypatch):
+    """Sets whose names begin with proposition-1 are that construction; of equal ones the longest runs count."""
+    monkeypatch.setattr(bias_runs, "ROUNDS", 1000)
+    for p in (0.9, 0.99, 0.999):
+        monkeypatch.setitem(bias_runs.INSTANCES, f"proposition-1-p{p}", lambda cost, p=p: proposition_1(p, cost))
+    names = ("proposition-1-p0.999", "proposition-1-p0.99", "proposition-1-p0.9")
+    first = curves([("bias", name, 0.9) for name in ("proposition-1", "bias-problem")], LABELS)
+    sweep = curves([("sweep", name, 0.9) for name in names], LABELS[:2], rounds=(1, 1000, 2000))
+    bias_study = paper()["bias"]
+    shown = bias.bias(Source(pl.concat([sweep, first]), [bias_study, replace(bias_study, name="sweep")]))
+    assert [trial.rounds for trial in shown.trials] == [1000, 2000, 2000, 2000]
+    assert [trial.title for trial in shown.trials] == [
+        "the bias problem", *(f"proposition 1, p = {p}" for p in (0.9, 0.99, 0.999)),
+    ]  # fmt: skip
+
+
+def test_trapped_runs_are_counted():
+    instance = proposition_1()
+    gap = instance.means[1] - instance.means[0]
+    t = (100, 500, 1000)
+    regret = [tuple(gap * at for at in t), (0.0, 1.0, 1.0), (0.0, 0.0, 0.4 * gap * 500), (0.0, 0.0, 0.6 * gap * 500)]
+    runs = bias_runs.Runs("UCB-GT", t, tuple(regret))
+    trial = bias_runs.Trial("", instance, (runs,))
+    assert trial.gap == pytest.approx(gap)
+    assert trial.trapped(runs) == 2
 
 
 def test_bias_without_results(monkeypatch):
     """A short run: the instance's own graph costs most."""
-    monkeypatch.setattr(bias, "ROUNDS", 10_000)
-    shown = bias.bias(curves([*REGRET[:1], ("bias", "bias-problem", 0.9)]))  # 1,000 rounds are too few
-    assert shown.regret[0].t[-1] == 10_000
-    assert shown.runs == 25
-    own, subset, estimated = (line.mean[-1] for line in shown.regret)
-    assert own > 0.5 * shown.gap * 10_000 > 2.0 * max(subset, estimated)
+    monkeypatch.setattr(bias_runs, "ROUNDS", 10_000)
+    shown = bias.bias(source([*REGRET[:1], ("bias", "bias-problem", 0.9)]))  # 1,000 rounds are too few
+    assert [trial.rounds for trial in shown.trials] == [10_000] * 2
+    assert "Played for this figure, for want of results as long: the bias problem, prop" in bias.caption(shown)
+    for trial in shown.trials:
+        assert [len(one.regret) for one in trial.learners] == [25] * 3
+        own, subset, estimated = (one.mean[-1] for one in trial.learners)
+        assert own > 0.4 * trial.gap * 10_000 > 2.0 * max(subset, estimated)
+        assert trial.trapped(trial.learners[0]) > 5
+        assert trial.trapped(trial.learners[1]) == trial.trapped(trial.learners[2]) == 0

@@ -1,16 +1,19 @@
 """Figures as files."""
 
 import matplotlib
+import polars as pl
 import pytest
 from matplotlib.colors import to_hex
+from matplotlib.patches import Circle
 
 from abstain.errors import FileError
 from abstain.studies import figures
-from abstain.studies.figures import bias, learning, panels_drawing
-from abstain.studies.figures.style import STYLES, look
-from abstain.studies.results import summary
+from abstain.studies.figures import all_sets, bias_runs, extreme, main, panels_drawing, small, three_experts
+from abstain.studies.figures.figure import Source
+from abstain.studies.figures.graph_drawing import PALE
+from abstain.studies.figures.style import FULL, STYLES, look
 
-from .test_figures import SIX, curves
+from .test_figures import SIX, curves, source
 
 SOME = [
     ("main", "cod-rna", 0.2), ("main", "guide", 0.1), ("regret", "cifar", 0.1), ("regret", "cifar", 0.3),
@@ -19,11 +22,11 @@ SOME = [
 
 
 def test_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(bias, "ROUNDS", 1000)
+    monkeypatch.setattr(bias_runs, "ROUNDS", 1000)
     before = dict(matplotlib.rcParams)
     folder = tmp_path / "new" / "figures"
     drawn = figures.draw_all(curves(SOME), folder)
-    assert [one.number for one in drawn] == [1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13]
+    assert [one.number for one in drawn if one.number <= 13] == [1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13]
     for one in drawn:
         svg, png, pdf = one.paths
         assert svg.name.startswith(f"figure-{one.number:02d}-")
@@ -33,7 +36,7 @@ def test_files(tmp_path, monkeypatch):
         assert pdf.read_bytes().startswith(b"%PDF")
         assert one.title
         assert one.caption.endswith(".")
-    assert "Not shown" in drawn[-1].caption
+    assert "Not shown" in next(one.caption for one in drawn if one.number == 13)
     assert {path for one in drawn for path in one.paths} == set(folder.iterdir())  # nothing temporary is left
     assert dict(matplotlib.rcParams) == before
 
@@ -41,6 +44,33 @@ def test_files(tmp_path, monkeypatch):
 def test_computed_figures_need_no_results(tmp_path):
     drawn = figures.draw_all(curves(SOME).clear(), tmp_path, only=[1, 5, 6, 7])
     assert [one.number for one in drawn] == [1, 6]
+
+
+def test_panels_of_extreme_costs_have_their_own_scales():
+    settings = [("extreme", "ijcnn", 0.001), ("extreme", "ijcnn", 0.9)]
+    frame = curves(settings).with_columns(loss=pl.when(pl.col("cost") < 0.1).then("best").otherwise("loss"))
+    with look():
+        figure = panels_drawing.draw(extreme.show(Source(frame)))
+    low, high = figure.axes[:2]
+    assert low.get_ylim()[1] < 0.5 * high.get_ylim()[1]
+    with look():
+        shared = panels_drawing.draw(extreme.show(Source(frame))._replace(own_scales=False))
+    assert shared.axes[0].get_ylim() == shared.axes[1].get_ylim()
+
+
+def test_graphs_have_loops_and_the_colours_of_bars():
+    shown = three_experts.three_experts()
+    with look():
+        _, *graphs = three_experts.draw(shown).axes
+    assert len(graphs) == 6
+    for ax, region in zip(graphs, [*shown.experts.regions, None, None], strict=True):
+        assert len(ax.get_lines()) == 3  # a loop each
+        nodes = [patch for patch in ax.patches if isinstance(patch, Circle)]
+        colours = dict(zip("ijk", (to_hex(node.get_facecolor()) for node in nodes), strict=True))
+        if region is None:
+            assert set(colours.values()) == {"#ffffff"}  # they are not of an input
+        else:
+            assert {name for name, colour in colours.items() if colour == PALE.lower()} == set(region.abstaining)
 
 
 def test_the_same_picture_is_the_same_file(tmp_path):
@@ -54,7 +84,7 @@ def test_the_same_picture_is_the_same_file(tmp_path):
 
 
 def test_axes_have_labels_and_the_legend_all_learners():
-    shown = learning.regret_of_first_sets(summary(curves(SOME)))
+    shown = all_sets.REGRET_FIRST.show(source(SOME))
     with look():
         figure = panels_drawing.draw(shown)
     axes = {ax.get_label(): ax for ax in figure.axes}
@@ -69,7 +99,8 @@ def test_axes_have_labels_and_the_legend_all_learners():
         lines = {line.get_label(): line for line in ax.get_lines()}
         assert tuple(lines) == SIX
         for label, line in lines.items():
-            assert (to_hex(line.get_color()).upper(), line.get_marker()) == STYLES[label]
+            assert (to_hex(line.get_color()).upper(), line.get_marker()) == STYLES[label][:2]
+            assert line.is_dashed() == (STYLES[label].dash != FULL)
         assert len(ax.collections) == 6  # a band each
     assert figure.get_supxlabel().startswith("round $t$ (log scale")
     assert figure.get_supylabel() == "average regret $R_t / t$"
@@ -77,10 +108,10 @@ def test_axes_have_labels_and_the_legend_all_learners():
 
 def test_published_points_are_drawn():
     with look():
-        figure = panels_drawing.draw(learning.main(summary(curves(SOME))))
+        figure = main.draw(main.main(source(SOME)))
     regret, fraction, edges = figure.axes[:3]
-    assert [len(ax.get_lines()) - 6 for ax in (regret, fraction, edges)] == [4, 4, 1]
-    assert list(edges.get_lines()[-1].get_ydata()) == [3.29, 3.16, 3.07, 3.07]
+    assert [len(ax.get_lines()) - 6 for ax in (regret, fraction, edges)] == [4, 4, 3]
+    assert list(edges.get_lines()[6].get_ydata()) == [3.29, 3.16, 3.07, 3.07]
     assert [len(ax.get_lines()) for ax in figure.axes[3:]] == [6, 6, 6]
     assert figure.legends[0].get_texts()[-1].get_text() == "published"
     assert len({ax.get_xlim() for ax in figure.axes}) == 1
@@ -90,10 +121,10 @@ def test_published_points_are_drawn():
         assert all(low <= value <= high for line in ax.get_lines() for value in line.get_ydata())
 
 
-@pytest.mark.parametrize("settings", [[("small", "guide", 0.1)], [("small", "skin", cost) for cost in learning.COSTS]])
+@pytest.mark.parametrize("settings", [[("small", "guide", 0.1)], [("small", "skin", cost) for cost in all_sets.COSTS]])
 def test_the_legend_fits(settings):
     with look():
-        figure = panels_drawing.draw(learning.small(summary(curves(settings))))
+        figure = panels_drawing.draw(small.show(source(settings)))
         figure.draw_without_rendering()
     (legend,) = figure.legends
     box = legend.get_window_extent()

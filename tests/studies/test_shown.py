@@ -83,9 +83,15 @@ def test_bands_are_over_draws_where_there_is_one_expert_set():
     assert line.learner == "UCB-GT"
     assert line.mean[-1] == pytest.approx(0.21)
     assert line.sd[-1] == pytest.approx(0.01)
-    assert "standard deviations over the 3 draws" in describe(study, "regret")
-    assert "over the 2 expert sets, each the mean of 3 draws" in describe(small(), "loss")
+    text = describe(study, "regret", grid)
+    assert "bands one standard deviation over 3 draws of the data; K = 12." in text
     assert curves_of(study_frame().clear(), study) == {}
+
+
+def test_bands_are_over_expert_sets_where_there_are_several():
+    frame = pl.concat([study_frame(expert_set=k) for k in range(2)])
+    text = describe(small(), "loss", curves_of(frame, small())["loss"])
+    assert "bands one standard deviation over 2 expert sets, each the mean of 3 draws of the data; K = 12." in text
 
 
 def test_few_edges_are_counted_in_ones():
@@ -145,6 +151,7 @@ def test_a_study_of_one_s_own(folder, tmp_path):
     assert "not judged" not in page
     assert "Mine &amp; &lt;yours&gt;" in page
     assert page.count("<figure>") == len(SHOWN)
+    assert page.count("over 3 draws of the data; K = 4.") == len(SHOWN)  # two columns, two thresholds
     tex = (out / "tables" / "mine.tex").read_text(encoding="utf-8")
     assert r"Mine \& <yours>" in tex
     assert tex.count(r" \\") == 1 + 4

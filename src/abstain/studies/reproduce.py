@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import datasets
 from . import claims, figures, outputs, report
@@ -42,6 +42,7 @@ def reproduce(
 ) -> bool:
     """Run and report; whether nothing failed."""
     start = time.perf_counter()
+    known = figures.known()  # a figure that is not whole is refused now, not when all is played
     wanted = [study.quick() if quick else study for study in find(name)]
     studies = [study.here(data) if isinstance(study, Study) else study for study in wanted]
     notes = [_played_instead(*pair) for pair in zip(wanted, studies, strict=True) if pair[0] != pair[1]]
@@ -57,9 +58,9 @@ def reproduce(
         return not session.failures
     with console.status("Drawing the figures, judging the claims ...", spinner="line"):
         judged = [study for study in studies if study.role]
-        drawn = figures.draw_all(session.curves, out / "figures") if judged else []
-        _remove_others(out / "figures", drawn)
         played = [study for study in studies if isinstance(study, Study)]
+        drawn = figures.draw_all(session.curves, out / "figures", played) if judged else []
+        _remove_others(out / "figures", drawn)
         shown = figures.draw_studies(session.curves, played, out / "figures")
         alone = {study.name for study in studies if not study.role}
         curves = session.curves.filter(session.curves["study"].is_in([study.name for study in judged]))
@@ -80,7 +81,7 @@ def reproduce(
         readings=readings,
         parts=f"{session.n_run:,} run now, {session.n_kept:,} kept from earlier runs",
         rows=rows_of(studies, data),
-        missing=[*notes, *_missing(session), *(_not_drawn(drawn) if judged else ())],
+        missing=[*notes, *_missing(session), *(_not_drawn(known, drawn) if judged else ())],
     )
     page = report.write(out / "report.html", verdicts, drawn, studies, facts)
     first = next((study for study in studies if study.name in session.curves["study"]), None)
@@ -163,8 +164,8 @@ def _remove_others(folder: Path, drawn: Sequence[figures.Drawn]) -> None:
                 path.unlink()
 
 
-def _not_drawn(drawn: Sequence[figures.Drawn]) -> list[str]:
-    left = sorted(set(figures.FIGURES) - {figure.number for figure in drawn})
+def _not_drawn(known: Sequence[figures.Figure[Any]], drawn: Sequence[figures.Drawn]) -> list[str]:
+    left = sorted({figure.number for figure in known} - {figure.number for figure in drawn})
     return [f"Figures without results in this run: {', '.join(map(str, left))}."] if left else []
 
 

@@ -1,17 +1,20 @@
-"""The paper's figures 1 to 13. What a figure shows is computed by one function and drawn by another.
+"""The paper's figures, one in a file: what it shows, how that is drawn, and what is said below it.
 
->>> shown = example.example()
->>> [round(loss, 12) for loss in shown.least]  # the best threshold pays P/2, the best pair c P
-[0.2, 0.08]
+A file with a `Figure` in this package is all that a new one takes.
+
+>>> known()[0].title
+'Feedback graph'
 """
 
-from collections.abc import Callable, Collection
+import sys
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..results import summary
-from . import bias, bias_drawing, captions, example, graphs, graphs_drawing, learning, panels_drawing, surrogate
+from ..found import found
+from ..study import Study
 from .curves import StudyCurves, draw_studies
+from .figure import Figure, Source
 from .saving import save
 from .style import look
 
@@ -20,18 +23,7 @@ if TYPE_CHECKING:
 
     import polars
 
-__all__ = ["FIGURES", "Drawn", "Recipe", "StudyCurves", "draw_all", "draw_studies"]
-
-
-class Recipe(NamedTuple):
-    """How a figure is made."""
-
-    name: str
-    title: str
-    show: Callable[["polars.DataFrame", "polars.DataFrame"], Any]
-    """What it shows, from the curves and their summary; None if they do not allow it."""
-    describe: Callable[[Any], str]
-    draw: Callable[[Any], Any]
+__all__ = ["Drawn", "Figure", "Source", "StudyCurves", "draw_all", "draw_studies", "known"]
 
 
 class Drawn(NamedTuple):
@@ -44,62 +36,30 @@ class Drawn(NamedTuple):
     """SVG, PNG and PDF."""
 
 
-def _curves(name: str, title: str, show: Callable[["polars.DataFrame"], Any], describe: Callable[[Any], str]) -> Recipe:
-    return Recipe(name, title, lambda _, table: show(table), describe, panels_drawing.draw)
-
-
-FIGURES = {
-    1: Recipe(
-        "feedback",
-        "Feedback graph",
-        lambda *_: graphs.feedback(),
-        graphs.describe_feedback,
-        graphs_drawing.draw_feedback,
-    ),
-    2: Recipe("losses", "Losses", lambda *_: surrogate.losses(), surrogate.describe, surrogate.draw),
-    3: Recipe("bias", "The bias problem", lambda curves, _: bias.bias(curves), bias.describe, bias_drawing.draw),
-    4: Recipe(
-        "three-experts",
-        "Graphs of three experts",
-        lambda *_: graphs.three_experts(),
-        graphs.describe_three_experts,
-        graphs_drawing.draw_three_experts,
-    ),
-    5: _curves("main", "Regret, abstention and edges", learning.main, captions.describe_main),
-    6: Recipe("example", "A simple example", lambda *_: example.example(), example.describe, example.draw),
-    7: _curves("regret", "Average regret, first five sets", learning.regret_of_first_sets, captions.describe_regret),
-    8: _curves("regret", "Average regret, other five sets", learning.regret_of_second_sets, captions.describe_regret),
-    9: _curves(
-        "abstention",
-        "Fraction abstained, first five sets",
-        learning.abstention_on_first_sets,
-        captions.describe_abstention,
-    ),
-    10: _curves(
-        "abstention",
-        "Fraction abstained, other five sets",
-        learning.abstention_on_second_sets,
-        captions.describe_abstention,
-    ),
-    11: _curves("extreme", "Extreme costs", learning.extreme, captions.describe_extreme),
-    12: _curves("confidence", "Confidence-based experts", learning.confidence, captions.describe_confidence),
-    13: _curves("small", "Fewer experts", learning.small, captions.describe_regret),
-}
+def known() -> Sequence[Figure[Any]]:
+    """All figures of this package, by their numbers."""
+    return found(sys.modules[__name__], Figure)
 
 
 def draw_all(
-    curves: "polars.DataFrame", folder: "str | os.PathLike[str]", only: Collection[int] | None = None
+    curves: "polars.DataFrame",
+    folder: "str | os.PathLike[str]",
+    studies: Sequence[Study] = (),
+    only: Collection[int] | None = None,
 ) -> list[Drawn]:
-    """Draw every figure (or ``only`` these) that the results allow, as figure-NN-NAME.svg, .png and .pdf."""
-    table = summary(curves)
+    """Draw every figure (or ``only`` these) that the results allow, as figure-NN-NAME.svg, .png and .pdf.
+
+    ``studies`` are those whose results the curves are: they know how many experts there were.
+    """
+    source = Source(curves, studies)
     drawn = []
-    for number, recipe in FIGURES.items():
-        if only is not None and number not in only:
+    for figure in known():
+        if only is not None and figure.number not in only:
             continue
-        shown = recipe.show(curves, table)
+        shown = figure.show(source)
         if shown is None:
             continue
         with look():
-            paths = save(recipe.draw(shown), Path(folder), f"figure-{number:02d}-{recipe.name}")
-        drawn.append(Drawn(number, recipe.title, recipe.describe(shown), paths))
+            paths = save(figure.draw(shown), Path(folder), f"figure-{figure.number:02d}-{figure.name}")
+        drawn.append(Drawn(figure.number, figure.title, figure.caption(shown), paths))
     return drawn

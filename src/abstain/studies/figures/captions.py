@@ -1,40 +1,28 @@
-"""What figures 5 and 7 to 13 show, in a sentence with their numbers."""
+"""What several figures say of their panels."""
 
 from statistics import median
 
 from .panels import Grid, Panel
 from .panels_drawing import LINEAR
+from .played import not_the_papers, repetitions
 
 
-def describe_main(shown: Grid) -> str:
-    """Where the lines of figure 5 end."""
-    parts = []
-    for row in shown.rows:
-        regret, _, edges = (panel for panel in shown.panels if panel.row == row)
-        ends = [f"{line.learner} ({line.mean[-1]:.3g})" for line in regret.lines]
-        size = edges.last("UCB-GT")
-        graph = "" if size is None else f", UCB-GT's graph with {size:.2f} million edges"
-        parts.append(f"{row}: {', '.join(ends)}{graph}")
-    marks = "; open markers are the published points" if any(panel.published for panel in shown.panels) else ""
-    return f"Average regret after {shown.rounds:,} rounds on {'; on '.join(parts)}{marks}.{_scale()}{_missing(shown)}"
+def regret(shown: Grid) -> str:
+    """How regret ends, and its scale."""
+    end = order(shown)
+    text = f"After {shown.rounds:,} rounds {end}" if end else f"Average regret over {shown.rounds:,} rounds"
+    return f"{text}. {scale()}"
 
 
-def describe_regret(shown: Grid) -> str:
-    """In how many panels of regret UCB-GT ends below the others, and how far it is from FS."""
+def order(shown: Grid) -> str:
+    """In how many panels of regret UCB-GT ends below the others, and how far it is from FS; nothing without them."""
     panels = [panel for panel in shown.panels if panel.quantity == "regret"]
     below = [f"below {other}'s in {_below(panels, other)}" for other in ("UCB-NT", "UCB") if _compared(panels, other)]
     if not below:
-        return f"Average regret over {shown.rounds:,} rounds.{_scale()}{_missing(shown)}"
-    text = f"After {shown.rounds:,} rounds UCB-GT's average regret is {' and '.join(below)} panels"
+        return ""
     gaps = [ours - theirs for ours, theirs in _compared(panels, "FS")]
-    if gaps:
-        text += f"; the median difference to FS is {median(gaps):+.2g}"
-    return f"{text}.{_scale()}{_missing(shown)}"
-
-
-def describe_confidence(shown: Grid) -> str:
-    """The sentence on regret, and what the band is of."""
-    return f"{describe_regret(shown)} These experts are not drawn: the band is that of the data alone."
+    away = f"; the median difference to FS is {median(gaps):+.2g}" if gaps else ""
+    return f"UCB-GT's average regret is {' and '.join(below)} panels{away}"
 
 
 def _compared(panels: list[Panel], other: str) -> list[tuple[float, float]]:
@@ -47,7 +35,7 @@ def _below(panels: list[Panel], other: str) -> str:
     return f"{sum(ours < theirs for ours, theirs in pairs)} of {len(pairs)}"
 
 
-def describe_abstention(shown: Grid) -> str:
+def abstention(shown: Grid) -> str:
     """What UCB-GT and FS abstain on, by cost."""
     panels = [panel for panel in shown.panels if panel.quantity == "abstained"]
     parts = []
@@ -60,18 +48,23 @@ def describe_abstention(shown: Grid) -> str:
         if means:
             parts.append(f"{learner} {', '.join(means)}")
     ends_with = f"; at the end, on average over the sets: {'; '.join(parts)}" if parts else ""
-    return f"The fraction of rounds abstained up to t{ends_with}.{_missing(shown)}"
+    return f"The fraction of rounds abstained up to t{ends_with}."
 
 
-def describe_extreme(shown: Grid) -> str:
-    """Both sentences."""
-    return f"{describe_regret(shown._replace(missing=()))} {describe_abstention(shown)}"
+def scale() -> str:
+    """Of regret."""
+    return f"The scale of regret is linear below {LINEAR:g} and logarithmic above."
 
 
-def _scale() -> str:
-    return f" The scale of regret is linear below {LINEAR:g} and logarithmic above."
+def ending(shown: Grid) -> str:
+    """What every caption of panels ends with: bands, K, repetitions, others' learners, results that are not there."""
+    bands = repetitions([panel.played for panel in shown.panels])
+    if any(panel.quantity == "abstained" for panel in shown.panels) and any(max(sds(panel)) for panel in shown.panels):
+        bands = f"{bands} Bands of fractions end at 0 and 1."
+    missing = f"Not shown, for want of results: {', '.join(shown.missing)}." if shown.missing else ""
+    return " ".join(part for part in (bands, not_the_papers(shown.learners), missing) if part)
 
 
-def _missing(shown: Grid) -> str:
-    """What the caption owes to the results that are not there."""
-    return f" Not shown, for want of results: {', '.join(shown.missing)}." if shown.missing else ""
+def sds(panel: Panel) -> list[float]:
+    """All deviations of a panel."""
+    return [sd for line in panel.lines for sd in line.sd]

@@ -8,7 +8,9 @@ from .. import outputs
 from ..results import over_units, summary
 from ..study import Study
 from . import panels_drawing
-from .panels import QUANTITIES, UNITS, Grid, Line, Panel, lines_of
+from .grids import lines_of, repeated
+from .panels import QUANTITIES, UNITS, Grid, Line, Panel
+from .played import Played, n_experts, repetitions
 from .saving import save
 from .style import look
 
@@ -43,17 +45,20 @@ def curves_of(curves: "polars.DataFrame", study: Study) -> dict[str, Grid]:
         (str(dataset), float(cost)): part
         for (dataset, cost), part in summary(over_units(own)).partition_by("dataset", "cost", as_dict=True).items()
     }
+    often = repeated(own)
     settings = [pair for pair in study.settings if pair in parts]
     product = len(settings) == len({name for name, _ in settings}) * len({cost for _, cost in settings})
+    played = [Played(*often[study.name, name, round(cost, 9)], n_experts(study, name, cost)) for name, cost in settings]
     found = {}
     for quantity, label in SHOWN.items():
         panels = []
         for k, (dataset, cost) in enumerate(settings):
             names = (dataset, f"c = {cost:g}") if product else (str(k // WRAPPED), str(k % WRAPPED))
             title = "" if product else f"{dataset}, c = {cost:g}"
-            panels.append(Panel(*names, dataset, cost, quantity, lines_of(parts[dataset, cost], quantity), title=title))
+            lines = lines_of(parts[dataset, cost], quantity)
+            panels.append(Panel(*names, dataset, cost, quantity, lines, title=title, played=played[k]))
         rows, columns = (tuple(dict.fromkeys(names)) for names in zip(*(panel[:2] for panel in panels), strict=True))
-        grid = Grid(rows, columns, tuple(panels), (), label)
+        grid = Grid(rows, columns, tuple(panels), (), label, own_scales=not product)
         found[quantity] = _in_ones(grid) if quantity == "edges" else grid
     return found
 
@@ -72,18 +77,12 @@ def _in_ones(grid: Grid) -> Grid:
     return grid._replace(panels=panels, label="edges of the graph")
 
 
-def describe(study: Study, quantity: str) -> str:
-    """What the band is, and over how many repetitions."""
-    several = study.expert_sets > 1
-    if not several and study.draws == 1:
-        band = "a single run"
-    else:
-        units = f"the {study.expert_sets} expert sets" if several else f"the {study.draws} draws"
-        each = f", each the mean of {study.draws} draws" if several and study.draws > 1 else ""
-        band = f"means and, as bands, standard deviations over {units}{each}"
+def describe(study: Study, quantity: str, shown: Grid) -> str:
+    """What is shown, what the band is, over how many repetitions, and K."""
     what = SHOWN[quantity].replace("$", "")
+    bands = repetitions([panel.played for panel in shown.panels], over_draws=True)
     scale = f" The scale is linear below {panels_drawing.LINEAR:g}, logarithmic above." if quantity == "regret" else ""
-    return f"{study.title or study.name}: {what} after t rounds; {band}.{scale}"
+    return f"{study.title or study.name}: {what} after t rounds. {bands}{scale}"
 
 
 def draw_studies(curves: "polars.DataFrame", studies: Sequence[Study], folder: Path) -> list[StudyCurves]:
@@ -97,5 +96,6 @@ def draw_studies(curves: "polars.DataFrame", studies: Sequence[Study], folder: P
             with look():
                 name = f"{outputs.file_name(study.name)}-{quantity}"
                 paths = save(panels_drawing.draw(shown), folder, name)
-            drawn.append(StudyCurves(study.name, SHOWN[quantity].replace("$", ""), describe(study, quantity), paths))
+            what = SHOWN[quantity].replace("$", "")
+            drawn.append(StudyCurves(study.name, what, describe(study, quantity, shown), paths))
     return drawn

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..simple import losses
+from .figure import Figure
 from .style import BLUE, GREY, RED, new_figure
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawing
 
 _CELLS = 100
 """Pieces of the line; a threshold can be at any border between them."""
@@ -54,7 +55,7 @@ def example(eta: float = 0.4, cost: float = 0.2) -> Example:
     )
 
 
-def describe(shown: Example) -> str:
+def caption(shown: Example) -> str:
     """Figure 6 in a sentence."""
     threshold, pair = shown.least
     return (
@@ -64,7 +65,7 @@ def describe(shown: Example) -> str:
     )
 
 
-def draw(shown: Example) -> "Figure":
+def draw(shown: Example) -> "Drawing":
     """The points, the losses by position, and the best losses by cost."""
     figure = new_figure(9.0, 4.0)
     places = figure.add_gridspec(2, 2, height_ratios=[0.22, 1.0], width_ratios=[1.25, 1.0])
@@ -97,3 +98,6 @@ def draw(shown: Example) -> "Figure":
     by_cost.set_ylim(0.0, 1.35 * max(shown.best_threshold))
     by_cost.legend(frameon=False, loc="upper left")
     return figure
+
+
+FIGURE = Figure(6, "A simple example", lambda _: example(), draw, caption, "example")

@@ -1,4 +1,4 @@
-"""Figures 1 and 4: feedback graphs of experts on a line, computed from where their rules abstain."""
+"""Feedback graphs of experts on a line (figures 1 and 4), computed from where their rules abstain."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
@@ -35,19 +35,16 @@ class Experts(NamedTuple):
     """G^SUB, without self-loops."""
 
 
-def _on_a_line(
+def on_a_line(
     names: Sequence[str], predicts: Sequence[tuple[float, float]], regions: Sequence[tuple[str, float, float]]
 ) -> Experts:
     """Experts that predict inside an interval; what is shown is read back from their advice and graphs."""
-    rules = [_inside(low, high) for low, high in predicts]
-    pairs = [(_first, rule) for rule in rules]
-    abstains = experts.from_functions(pairs).advise(_POINTS).abstains
-    subset = ~(abstains[:, :, np.newaxis] & ~abstains[:, np.newaxis, :]).any(axis=0)
-    pool = experts.from_functions(pairs, rule_subset=subset)
+    pool = pool_of(predicts)
+    abstains = pool.advise(_POINTS).abstains
 
     def edges(graph: graphs.FeedbackGraph, at: float) -> Edges:
         now = graphs.Moment(pool, 1, pool.advise([[at]]).abstains[0], np.zeros(pool.n_experts, np.int64), 2.5)
-        return frozenset((names[i], names[j]) for i, j in np.argwhere(graph.matrix(now)) if i != j)
+        return named(names, graph.matrix(now))
 
     def silent(at: float) -> tuple[str, ...]:
         rule_abstains = pool.advise([[at]]).abstains[0][pool.rule_of]
@@ -65,6 +62,19 @@ def _on_a_line(
     )
 
 
+def pool_of(predicts: Sequence[tuple[float, float]]) -> experts.ExpertSet:
+    """Experts that predict inside an interval, and say +1 there; which of them abstain where others do is found out."""
+    pairs = [(_first, _inside(low, high)) for low, high in predicts]
+    abstains = experts.from_functions(pairs).advise(_POINTS).abstains
+    subset = ~(abstains[:, :, np.newaxis] & ~abstains[:, np.newaxis, :]).any(axis=0)
+    return experts.from_functions(pairs, rule_subset=subset)
+
+
+def named(names: Sequence[str], matrix: NDArray[np.bool_]) -> Edges:
+    """The edges of a graph by the names of the experts, without self-loops."""
+    return frozenset((names[i], names[j]) for i, j in np.argwhere(matrix) if i != j)
+
+
 def _first(x: NDArray[np.float64]) -> float:
     return float(x[0])
 
@@ -77,35 +87,3 @@ def _intervals(where: NDArray[np.bool_]) -> tuple[tuple[float, float], ...]:
     """The runs of true among the small pieces of the line, as intervals."""
     change = np.flatnonzero(np.diff(np.concatenate([[False], where, [False]]).astype(int)))
     return tuple((float(a) / len(where), float(b) / len(where)) for a, b in change.reshape(-1, 2))
-
-
-def feedback(x: float = 0.4) -> Experts:
-    """Figure 1: five experts and an input on which two of them abstain."""
-    names = [f"ξ{digit}" for digit in "₁₂₃₄₅"]
-    return _on_a_line(names, [(0.0, 0.6), (0.5, 1.0), (0.2, 0.8), (0.0, 0.3), (0.35, 0.9)], [("x", x, x)])
-
-
-def three_experts() -> Experts:
-    """Figure 4: i predicts on A and B, j on A, k on D; nobody on C."""
-    quarters = [(name, k / 4.0, (k + 1) / 4.0) for k, name in enumerate("ABCD")]
-    return _on_a_line("ijk", [(0.0, 0.5), (0.0, 0.25), (0.75, 1.0)], quarters)
-
-
-def describe_feedback(shown: Experts) -> str:
-    """Figure 1 in a sentence."""
-    (region,), n = shown.regions, len(shown.names)
-    return (
-        f"On the input x = {region.start:g} the experts {' and '.join(region.abstaining)} abstain: following one of "
-        f"them shows only the losses of those that abstain, following one of the {n - len(region.abstaining)} that "
-        f"predict shows all {n} ({len(region.edges)} edges besides the self-loops)."
-    )
-
-
-def describe_three_experts(shown: Experts) -> str:
-    """Figure 4 in a sentence."""
-    counts = ", ".join(f"{len(region.edges)} on {region.name}" for region in shown.regions)
-    kept = ", ".join(f"{i} → {j}" for i, j in sorted(shown.subset))
-    return (
-        f"The instance's own graph changes with the region x falls in (edges besides self-loops: {counts}), while the "
-        f"subset graph, which is safe for all of them, keeps only {kept}."
-    )

@@ -1,12 +1,10 @@
-"""Curves in a grid of panels: what it shows, from the summary of results."""
+"""Curves in a grid of panels: what it holds."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from typing import NamedTuple
 
+from .played import Played
 from .style import styles
-
-if TYPE_CHECKING:
-    import polars
 
 QUANTITIES = {
     "regret": "average regret $R_t / t$",
@@ -15,6 +13,8 @@ QUANTITIES = {
 }
 """The columns of the summary that a panel can show (each with its ``_sd``), and what an axis calls them."""
 UNITS = {"edges": 1e-6}
+RANGES = {"abstained": (0.0, 1.0), "loss": (0.0, 1.0), "edges": (0.0, math.inf)}
+"""What a quantity cannot leave, and so its bands do not; regret may be negative."""
 START = 10
 """Earlier rounds are left out: an average of a few losses of 0 or 1 says nothing, and would set the scale."""
 
@@ -65,10 +65,20 @@ class Panel(NamedTuple):
     published: tuple[Marks, ...] = ()
     title: str = ""
     """What stands above it, where rows and columns mean nothing."""
+    played: Played = Played(1, 1)
 
     def last(self, learner: str) -> float | None:
         """The value a learner's line ends with."""
         return next((line.mean[-1] for line in self.lines if line.learner == learner), None)
+
+    def band(self, line: Line) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """A standard deviation below and above a line, within what is possible."""
+        least, most = RANGES.get(self.quantity, (-math.inf, math.inf))
+        pairs = list(zip(line.mean, line.sd, strict=True))
+        return (
+            tuple(min(max(mean - sd, least), most) for mean, sd in pairs),
+            tuple(min(max(mean + sd, least), most) for mean, sd in pairs),
+        )
 
 
 class Grid(NamedTuple):
@@ -81,6 +91,8 @@ class Grid(NamedTuple):
     """What was wanted and had no results: rows, or single panels."""
     label: str = ""
     """What all panels show, if they show the same."""
+    own_scales: bool = False
+    """Whether each panel has its own scale; else those of a row that show the same share it."""
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -91,43 +103,3 @@ class Grid(NamedTuple):
     def rounds(self) -> int:
         """The last round shown."""
         return max(line.t[-1] for panel in self.panels for line in panel.lines)
-
-
-def grid(summary: "polars.DataFrame", places: Sequence[Place]) -> Grid | None:
-    """The panels there are results for; None if there is none."""
-    parts = {
-        (str(study), str(dataset), round(float(cost), 9)): part
-        for (study, dataset, cost), part in summary.partition_by("study", "dataset", "cost", as_dict=True).items()
-    }
-    panels, absent = [], []
-    for place in places:
-        keys = [(study, place.dataset, round(place.cost, 9)) for study in place.studies]
-        part = next((parts[key] for key in keys if key in parts), None)
-        if part is None:
-            absent.append(place)
-            continue
-        panels.append(Panel(*place[:5], lines=lines_of(part, place.quantity), published=place.published))
-    if not panels:
-        return None
-    rows = _there([place.row for place in places], {panel.row for panel in panels})
-    columns = _there([place.column for place in places], {panel.column for panel in panels})
-    missing = dict.fromkeys(place.name if place.row in rows else place.row for place in absent)
-    quantities = {panel.quantity for panel in panels}
-    label = QUANTITIES[quantities.pop()] if len(quantities) == 1 else ""
-    return Grid(rows, columns, tuple(panels), tuple(missing), label)
-
-
-def lines_of(part: "polars.DataFrame", quantity: str) -> tuple[Line, ...]:
-    """The lines of one set and cost, in the order of the legend."""
-    unit = UNITS.get(quantity, 1.0)
-    lines = []
-    for label in styles(part["learner"].to_list()):
-        own = part.filter(part["learner"] == label).sort("t")
-        own = own.filter((own["t"] >= START) | (own["t"] == own["t"].max()))
-        mean, sd = (own[name] * unit for name in (quantity, f"{quantity}_sd"))
-        lines.append(Line(label, tuple(own["t"]), tuple(mean), tuple(sd)))
-    return tuple(lines)
-
-
-def _there(wanted: Sequence[str], found: set[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for name in wanted if name in found))

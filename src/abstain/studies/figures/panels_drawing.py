@@ -22,21 +22,23 @@ def draw(shown: Grid) -> "Figure":
     figure = new_figure(max(5.0, width * min(1.0, (n_columns + 0.6) / 3)), 0.9 + n_rows * (2.5 if n_rows < 3 else 1.8))
     places = figure.add_gridspec(n_rows, n_columns)
     axes: dict[tuple[int, int], Axes] = {}
-    scales: dict[tuple[int, str], Axes] = {}
+    scales: dict[tuple[int, int | str], Axes] = {}
+    sharing: dict[tuple[int, int | str], list[Panel]] = {}
     titles: dict[tuple[int, int], str] = {}
     for panel in shown.panels:
         row, column = shown.rows.index(panel.row), shown.columns.index(panel.column)
-        scale = (row, f"{panel.quantity} {panel.title}")  # a panel with a title of its own has its own scale
+        scale = (row, column if shown.own_scales else panel.quantity)
         ax = figure.add_subplot(places[row, column], sharey=scales.get(scale))
         ax.tick_params(labelleft=scale not in scales)
         scales.setdefault(scale, ax)
+        sharing.setdefault(scale, []).append(panel)
         axes[row, column] = ax
         if panel.title:
             titles[row, column] = panel.title
         ax.set_label(panel.title or f"{panel.row}, {panel.column}")
         _draw_lines(ax, panel)
-    for (row, what), ax in scales.items():
-        _fit(ax, [one for one in shown.panels if one.row == shown.rows[row] and f"{one.quantity} {one.title}" == what])
+    for scale, ax in scales.items():
+        _fit(ax, sharing[scale])
     rounds = [t for panel in shown.panels for line in panel.lines for t in line.t]
     rounds += [t for panel in shown.panels for marks in panel.published for t in marks.t]
     for (row, column), ax in axes.items():
@@ -61,7 +63,7 @@ def _draw_lines(ax: "Axes", panel: Panel) -> None:
     for k, line in enumerate(panel.lines):
         every = max(1, len(line.t) // 6)
         markers = range(k * every // 6, len(line.t), every)  # not one on top of the other
-        band(ax, line.t, line.mean, line.sd, look[line.learner], line.learner, markers)
+        band(ax, line.t, line.mean, panel.band(line), look[line.learner], line.learner, markers)
     for marks in panel.published:
         style = styles([marks.learner])[marks.learner]
         ax.plot(
@@ -82,7 +84,7 @@ def _fit(ax: "Axes", panels: Sequence[Panel]) -> None:
     lines = [line for panel in panels for line in panel.lines]
     values = [value for line in lines for value in line.mean]
     values += [value for panel in panels for marks in panel.published for value in marks.value]
-    high = max(mean + sd for line in lines for mean, sd in zip(line.mean, line.sd, strict=True))
+    high = max(value for panel in panels for line in panel.lines for value in panel.band(line)[1])
     top = max(high, *values)
     low = min(-0.2 * LINEAR, 1.1 * min(values)) if panels[0].quantity == "regret" else -0.03 * top
     ax.set_ylim(low, (1.25 if panels[0].quantity == "regret" else 1.06) * top)

@@ -1,13 +1,21 @@
-"""How all figures look: a colour and a marker for each learner, fonts, the legend."""
+"""How all figures look: a colour, a marker and dashes for each learner, fonts, the legend."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+Dash: TypeAlias = Literal["-"] | tuple[float, tuple[float, ...]]
+"""A full line, or an offset and the lengths of dashes and of the gaps between them."""
+FULL: Literal["-"] = "-"
+LONG, DOTS, SPARSE = (0.0, (7.0, 2.0)), (0.0, (1.0, 1.3)), (0.0, (2.5, 3.0))
+SHORT, DASH_DOT = (0.0, (3.5, 1.5)), (0.0, (5.0, 1.5, 1.0, 1.5))
+DASH_DOTS, TWO_DASHES = (0.0, (4.0, 1.3, 1.0, 1.3, 1.0, 1.3)), (0.0, (6.0, 1.3, 2.0, 1.3))
 
 
 class Style(NamedTuple):
@@ -15,23 +23,25 @@ class Style(NamedTuple):
 
     colour: str
     marker: str
+    dash: Dash = FULL
 
 
-# Okabe and Ito's palette and a marker each: told apart without colour, too. In the order of the legend.
+# Okabe and Ito's palette, a marker and dashes each: told apart in grey, too. In the order of the legend.
 STYLES = {
-    "UCB": Style("#D55E00", "o"),
-    "UCB-NT, own graph": Style("#56B4E9", "X"),
-    "UCB-NT": Style("#000000", "s"),
-    "UCB-GT": Style("#009E73", "^"),
-    "UCB-GT, β = 0.625": Style("#E69F00", "P"),
-    "EXP3-ABS": Style("#CC79A7", "v"),
-    "FS": Style("#0072B2", "D"),
+    "UCB": Style("#D55E00", "o", LONG),
+    "UCB-NT, own graph": Style("#56B4E9", "X", TWO_DASHES),
+    "UCB-NT": Style("#000000", "s", SHORT),
+    "UCB-GT": Style("#009E73", "^", FULL),
+    "UCB-GT, β = 0.625": Style("#E69F00", "P", DASH_DOT),
+    "EXP3-ABS": Style("#CC79A7", "v", SPARSE),
+    "FS": Style("#0072B2", "D", DOTS),
 }
 OTHERS = (
-    Style("#56B4E9", "*"), Style("#999999", "p"), Style("#7A5C00", "h"), Style("#004D73", "<"),
-    Style("#8A3FFC", "d"), Style("#A11D21", "H"), Style("#5FA55A", ">"), Style("#F0A3C4", "8"),
+    Style("#56B4E9", "*", TWO_DASHES), Style("#999999", "p", FULL), Style("#7A5C00", "h", SHORT),
+    Style("#004D73", "<", DASH_DOT), Style("#8A3FFC", "d", LONG), Style("#A11D21", "H", DASH_DOTS),
+    Style("#5FA55A", ">", DOTS), Style("#F0A3C4", "8", FULL),
 )  # fmt: skip
-WIDE, HANDLE = 11.0, 6
+WIDE, HANDLE = 11.0, 8
 """Characters of the legend in an inch, and how many a line with its marker takes."""
 RED, BLUE, GREY = "#D55E00", "#0072B2", "#666666"
 _LOOK: dict[Any, Any] = {
@@ -87,7 +97,8 @@ def legend(figure: "Figure", labels: Iterable[str], published: bool = False) -> 
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], color=style.colour, marker=style.marker, label=label) for label, style in styles(labels).items()
+        Line2D([], [], color=style.colour, marker=style.marker, linestyle=style.dash, label=label)
+        for label, style in styles(labels).items()
     ]
     if published:
         handles.append(
@@ -98,16 +109,23 @@ def legend(figure: "Figure", labels: Iterable[str], published: bool = False) -> 
     columns = math.ceil(len(handles) / n_rows) if figure.get_figwidth() > 8.0 else 3
     figure.legend(
         handles=handles, loc="outside upper center", ncols=columns, frameon=False,
-        columnspacing=1.4, handletextpad=0.5, handlelength=1.8,
+        columnspacing=1.4, handletextpad=0.5, handlelength=3.2,
     )  # fmt: skip
 
 
 def band(
-    ax: "Axes", t: Sequence[int], mean: Sequence[float], sd: Sequence[float], style: Style, label: str,
-    markers: Iterable[int],
+    ax: "Axes", t: Sequence[int], mean: Sequence[float], edges: tuple[Sequence[float], Sequence[float]], style: Style,
+    label: str, markers: Iterable[int],
 ) -> None:  # fmt: skip
-    """A line with markers at some of its points, and a standard deviation around it."""
-    low = [middle - width for middle, width in zip(mean, sd, strict=True)]
-    high = [middle + width for middle, width in zip(mean, sd, strict=True)]
-    ax.fill_between(t, low, high, color=style.colour, alpha=0.18, linewidth=0)
-    ax.plot(t, mean, color=style.colour, marker=style.marker, label=label, markevery=list(markers))
+    """A line with markers at some of its points, and a band between its lower and its upper edge."""
+    ax.fill_between(t, *edges, color=style.colour, alpha=0.18, linewidth=0)
+    ax.plot(
+        t,
+        mean,
+        color=style.colour,
+        marker=style.marker,
+        linestyle=style.dash,
+        label=label,
+        markevery=list(markers),
+        zorder=2.0 if style.dash == FULL else 2.1,  # of lines that meet, the gaps show the full one
+    )

@@ -6,11 +6,12 @@ import numpy as np
 
 from ...losses import ramp
 from ...surrogate import surrogate
+from .figure import Figure
 from .style import BLUE, RED, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawing
 
 GAMMA = "\N{GREEK SMALL LETTER GAMMA}"
 
@@ -64,7 +65,7 @@ def _ramp(a: np.ndarray, gamma: float) -> np.ndarray:
     return ramp(gamma)(-a[:, np.newaxis], np.ones(len(a)))[:, 0]
 
 
-def describe(shown: LossCurves) -> str:
+def caption(shown: LossCurves) -> str:
     """Figure 2 in a sentence."""
     return (
         f"The ramp loss for three widths, and for {GAMMA} = {shown.gamma:g} and c = {shown.cost:g} the abstention loss "
@@ -73,7 +74,7 @@ def describe(shown: LossCurves) -> str:
     )
 
 
-def draw(shown: LossCurves) -> "Figure":
+def draw(shown: LossCurves) -> "Drawing":
     """Three panels: the ramp, over r, over -y h(x)."""
     figure = new_figure(9.0, 3.5)
     left, middle, right = figure.subplots(1, 3, sharey=True)
@@ -88,14 +89,18 @@ def draw(shown: LossCurves) -> "Figure":
     for edge in (-shown.gamma, shown.gamma):
         middle.axvline(edge, color="#999999", linewidth=0.8, linestyle="--")
     middle.set_xticks([-1, -shown.gamma, 0, shown.gamma, 1], ["$-1$", "$-\\gamma$", "0", "$\\gamma$", "1"])
-    for (r, exact, upper), colour in zip(shown.over_margin, ("#CC79A7", "#E69F00", "black"), strict=True):
+    looks = zip(shown.over_margin, ("#CC79A7", "#E69F00", "black"), ("-", "--", "-."), strict=True)
+    for (r, exact, upper), colour, dash in looks:
         name = f"$r = {'' if r == shown.gamma else r / shown.gamma}\\,\\gamma$"
         right.plot(exact.x, exact.y, color=colour, linestyle=":", linewidth=2.4)
-        right.plot(upper.x, upper.y, color=colour, label=name)
-    _label(right, "(c) $\\tilde{L}$ (full) and $L$ (dotted)", "$-y\\,h(x)$")
+        right.plot(upper.x, upper.y, color=colour, linestyle=dash, label=name)
+    _label(right, "(c) $\\tilde{L}$, and $L$ (dotted)", "$-y\\,h(x)$")
     return figure
 
 
 def _label(ax: "Axes", title: str, xlabel: str) -> None:
     ax.set(title=title, xlabel=xlabel, ylim=(-0.04, 1.08))
     ax.legend(frameon=False, loc="upper left", handlelength=1.6)
+
+
+FIGURE = Figure(2, "Losses", lambda _: losses(), draw, caption, "losses")

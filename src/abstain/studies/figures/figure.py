@@ -1,0 +1,70 @@
+"""What a figure is, and what it is made of."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from ...errors import InputError
+from ...tables import as_count
+from .. import outputs
+from ..results import summary
+from ..study import Study
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.figure import Figure as Drawing
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The results that figures are made of, and the studies whose results they are, as far as these are known."""
+
+    curves: "polars.DataFrame"
+    studies: Sequence[Study] = ()
+
+    @cached_property
+    def summary(self) -> "polars.DataFrame":
+        """Means and deviations of the curves."""
+        return summary(self.curves)
+
+    def study(self, name: str) -> Study | None:
+        """The study of that name."""
+        return next((study for study in self.studies if study.name == name), None)
+
+
+@dataclass(frozen=True)
+class Figure(Generic[S]):
+    """A figure of the report: at the top level of a module of this package it is found, drawn and shown.
+
+    Its parts are checked where it is made, so that a forgotten one is known before anything is run.
+
+    >>> Figure(99, "Nothing", show=lambda source: None, draw=None, caption=str)
+    Traceback (most recent call last):
+    abstain.errors.InputError: figure 99: draw: expected a function, got None
+    """
+
+    number: int
+    title: str
+    show: Callable[[Source], S | None]
+    """What it shows; None if the results do not allow it."""
+    draw: Callable[[S], "Drawing"]
+    caption: Callable[[S], str]
+    """What it shows in words, with its numbers."""
+    name: str = ""
+    """Of its files, figure-NN-NAME; made from the title if not given."""
+
+    def __post_init__(self) -> None:
+        number = as_count(self.number, "figure: number")
+        for part in ("show", "draw", "caption"):
+            self._check(callable(getattr(self, part)), number, part, "a function")
+        self._check(isinstance(self.title, str) and bool(self.title.strip()), number, "title", "a text")
+        self._check(isinstance(self.name, str), number, "name", "a text")
+        object.__setattr__(self, "name", outputs.file_name(self.name or self.title.lower()))
+
+    def _check(self, is_right: bool, number: int, part: str, expected: str) -> None:
+        if not is_right:
+            value: Any = getattr(self, part)
+            raise InputError(f"figure {number}: {part}: expected {expected}, got {value!r}")
