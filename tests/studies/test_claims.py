@@ -9,12 +9,14 @@ import polars as pl
 import pytest
 
 from abstain import theory
-from abstain.studies import claims
-from abstain.studies.claims import adversarial, bias, closeness, edges, example, slope
-from abstain.studies.claims.order import rank_correlation
+from abstain.errors import InputError
+from abstain.studies import claims, report
+from abstain.studies.claims import bias, closeness, edges, example, slope
+from abstain.studies.claims.information import rank_correlation
 from abstain.studies.claims.settings import Line, Results, Run
 
 from .frames import EDGES, ORDERED, T, empty, grid, rows, setting
+from .small import small
 
 COSTS = (0.1, 0.2, 0.3)
 
@@ -27,8 +29,8 @@ def contained(monkeypatch):
     return played
 
 
-def judged(number, curves, extra=None):
-    verdict = claims.judge(curves, extra)[number - 1]
+def judged(number, curves, known=None):
+    verdict = claims.judge(curves, known=known)[number - 1]
     assert verdict.number == number
     return verdict
 
@@ -383,7 +385,7 @@ def test_below_bound():
 
     loose = theory.exp3_abs_bound(10_000, 20, 0.2, "adaptive")
 
-    def verdict(tuned, anytime, extra=None, adaptive=0.9):
+    def verdict(tuned, anytime, n_experts=None, adaptive=0.9):
         curves = pl.concat(
             [
                 # The tuned rate is bounded at its horizon only.
@@ -392,7 +394,9 @@ def test_below_bound():
                 rows("adversarial-streams", "turn", 0.2, "EXP3-ABS", [0.0, 0.0, 0.0, 0.0, adaptive * loose / 10_000]),
             ]
         )
-        return judged(13, curves, {"n_experts": {"switch": 50, "turn": 20}} if extra is None else extra)
+        return judged(
+            13, curves, claims.Known(n_experts={"switch": 50, "turn": 20} if n_experts is None else n_experts)
+        )
 
     quiet = [0.0, 0.0, 0.0, 0.0, 1.3 * bound / 10_000]
     early = [0.0, 0.0, 0.9, 0.0, 0.0]
@@ -404,7 +408,7 @@ def test_below_bound():
     assert "t = 100" in verdict(0.9, early).fails_at[0].note
     assert verdict(1.1, early, adaptive=1.1).verdict == "fails"
     assert verdict(0.9, quiet, {}).verdict == "not judged"
-    assert verdict(0.9, quiet, {"n_experts": {"other": 50}}).verdict == "not judged"
+    assert verdict(0.9, quiet, {"other": 50}).verdict == "not judged"
 
 
 def test_grows_no_faster():
@@ -414,7 +418,7 @@ def test_grows_no_faster():
         ]
 
     def verdict(*pairs):
-        return judged(14, empty(), {"growth": growth(*pairs)})
+        return judged(14, empty(), claims.Known(growth=growth(*pairs)))
 
     assert verdict((1, 0.6), (2, 0.75)).verdict == "holds"
     assert "d = 1: slope 0.60, rate 0.67" in verdict((1, 0.6)).numbers
@@ -424,8 +428,9 @@ def test_grows_no_faster():
         "d = 2: slope 0.900, the rate's exponent is 0.750"
     ]
     assert verdict((1, 0.8)).verdict == "fails"
-    assert adversarial.grows_no_faster([(1, 100, 0, -5.0), (1, 1_000, 0, 2.0)]).verdict == "holds"
-    assert adversarial.grows_no_faster([(1, 100, 0, 5.0)]).verdict == "not judged"
+    below = claims.Known(growth=[(1, 100, 0, -5.0), (1, 1_000, 0, 2.0)])
+    assert judged(14, empty(), below).verdict == "holds"
+    assert judged(14, empty(), claims.Known(growth=[(1, 100, 0, 5.0)])).verdict == "not judged"
 
 
 # Claim 18.
@@ -434,13 +439,13 @@ def test_grows_no_faster():
 def test_simple_example(monkeypatch):
     assert example.losses(0.4, 0.25) == pytest.approx((0.1, 0.2))
     assert example.losses(0.4, 0.7) == pytest.approx((0.2, 0.2))  # abstaining is too dear
-    assert example.simple_example().verdict == "holds"
+    assert example.simple_example(None).word == "holds"
     monkeypatch.setattr(example, "losses", lambda P, cost: (cost * P, P / 2 + (P == 0.1) * 0.01))
-    part = example.simple_example()
-    assert part.verdict == "holds in part"
+    part = example.simple_example(None)
+    assert part.word == "holds in part"
     assert places(part) == [("P = 0.1", 0.05), ("P = 0.1", 0.2), ("P = 0.1", 0.4)]
     monkeypatch.setattr(example, "losses", lambda P, cost: (0.0, 0.0))
-    assert example.simple_example().verdict == "fails"
+    assert example.simple_example(None).word == "fails"
 
 
 # Other readings, tables.
@@ -490,5 +495,67 @@ def test_importing_the_ledger_loads_nothing_heavy():
 
 
 def test_every_claim_has_its_rule():
-    assert sorted(claims.RULES) == list(range(1, 19))
-    assert all(f"{closeness.CLOSE:g}" in claims.RULES[number] for number in (4, 17))
+    rules = {claim.number: claim.rule for claim in claims.all_claims()}
+    assert sorted(rules) == list(range(1, len(rules) + 1))
+    assert all(f"{closeness.CLOSE:g}" in rules[number] for number in (4, 17))
+
+
+# A claim is one object in one file.
+
+OWN = """
+from abstain.studies.claims import Claim, Finding
+
+MINE = Claim(101, "Mine & yours.", "By <looking>.", lambda results: Finding("holds", f"{len(results.studies)} study."))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder whose modules are claims, too."""
+    monkeypatch.setattr(claims, "__path__", [*claims.__path__, str(tmp_path)])
+    yield tmp_path
+    for path in tmp_path.glob("*.py"):
+        sys.modules.pop(f"{claims.__name__}.{path.stem}", None)
+        vars(claims).pop(path.stem, None)
+
+
+def test_a_file_is_all_that_a_claim_takes(folder):
+    (folder / "my_claim.py").write_text(OWN)
+    verdicts = claims.judge(setting("regret", "eye", 0.1))
+    assert verdicts[-1] == claims.Verdict(101, "Mine & yours.", "By <looking>.", "holds", "1 study.", [], ())
+    page = report.page(verdicts, [], [], report.Facts())
+    for words in ("Mine &amp; yours.", "By &lt;looking&gt;.", "1 study."):
+        assert words in page
+    (folder / "again.py").write_text(OWN)
+    with pytest.raises(InputError, match="claim 101: expected one of that number"):
+        claims.all_claims()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ('0, "Text.", "Rule.", print', "number"),
+        ('101, " ", "Rule.", print', "text: expected a sentence"),
+        ('101, "Text.", "", print', "rule: expected a sentence"),
+        ('101, "Text.", None, print', "rule: expected a sentence"),
+        ('101, "Text.", "Rule.", "judge"', "judge: expected a function"),
+    ],
+)
+def test_an_incomplete_claim_is_refused_at_import(folder, wrong, words):
+    (folder / "half_a_claim.py").write_text(f"from abstain.studies.claims import Claim\nHALF = Claim({wrong})\n")
+    with pytest.raises(InputError, match=words):
+        claims.all_claims()
+
+
+def test_claims_are_looked_for_when_the_ledger_is_imported():
+    """Not at the end of a run: the modules of all claims are there."""
+    code = "import abstain.studies.claims, sys\nassert 'abstain.studies.claims.example' in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_study_of_ones_own_with_the_role_is_judged():
+    study = small(name="mine", role="main")
+    curves = setting("mine", "eye", 0.1)
+    assert claims.judge(curves)[0].verdict == "not judged"
+    verdict = claims.judge(curves, [study])[0]
+    assert (verdict.verdict, verdict.studies) == ("holds", ("mine",))

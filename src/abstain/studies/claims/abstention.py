@@ -2,8 +2,9 @@
 
 from itertools import pairwise
 
-from .settings import MAIN, PAPER, Results, Setting
-from .verdict import Failure, Verdict, by_share, give, not_judged
+from .claim import Claim
+from .settings import PAPER, Results, Setting
+from .verdict import PART, Failure, Finding, by_share, not_judged
 
 LARGE = 0.5
 """A large fraction: more rounds abstained than not."""
@@ -13,16 +14,16 @@ CHEAP, DEAR = 0.001, 0.9
 """The costs at which the paper says so."""
 
 
-def fraction_falls(results: Results) -> Verdict:
+def fraction_falls(results: Results) -> Finding:
     """Claim 6: a check is a data set and one of the paper's four learners, as the claim names no learner ("always").
 
     Over the costs of figures 9 and 10 the fraction at T falls from each cost to the next; at the extreme costs it is
     large and small.
     """
-    usual, extreme = results.settings(*MAIN), results.settings("extreme")
+    usual, extreme = results.settings(*results.main), results.with_role("extreme")
     several = [s for s in usual if sum(other.dataset == s.dataset for other in usual) > 1]
     if not several and not extreme:
-        return not_judged(6, "abstention", "No data set was run with several costs")
+        return not_judged("abstention", "No data set was run with several costs")
     fails, parts = [], []
     if several:
         wrong, total = _falls(several)
@@ -42,7 +43,7 @@ def fraction_falls(results: Results) -> Verdict:
         parts.append("the extreme costs were not run: run `abstain reproduce extreme`")
     numbers = "; ".join(parts) + "."
     studies = [s.study for s in several + extreme]
-    return give(6, by_share(checks - len(fails), checks), numbers[0].upper() + numbers[1:], fails, studies)
+    return Finding(by_share(checks - len(fails), checks), numbers[0].upper() + numbers[1:], fails, studies)
 
 
 def _at(setting: Setting, learner: str) -> float:
@@ -78,3 +79,12 @@ def _count(wrong: list[Failure], total: int, words: str) -> str:
     named = {name: sum(f.note.split(" ")[0] == name for f in wrong) for name in PAPER}
     but = ", ".join(f"{name} {n}" for name, n in named.items() if n)
     return f"{words} for {total - len(wrong)} of {total} pairs of set and learner" + (f" (not: {but})" if but else "")
+
+
+FALLS = Claim(
+    6,
+    "The fraction abstained falls as the cost grows; it is large at c = 0.001 and small at c = 0.9.",
+    "A check is a set and one of the paper's four learners: the fraction at T falls from each cost to the next; large "
+    f"is at least {LARGE:g}, small at most {SMALL:g}. It holds if all checks do, in part if at least {PART:.0%}.",
+    fraction_falls,
+)

@@ -1,12 +1,11 @@
 """How near UCB-GT comes to FS, which sees every label (claims 4 and 17)."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from .claim import Claim
 from .order import scope
-from .settings import MAIN, Results, Setting
-from .verdict import Failure, Verdict, Word, by_share, give, not_judged
+from .settings import Results, Setting
+from .verdict import IN_ALL, Failure, Finding, Word, by_share, not_judged
 
 LEARNERS = ("UCB", "UCB-GT", "FS")
 
@@ -36,11 +35,11 @@ def _far(setting: Setting) -> Failure | None:
     return Failure(setting.dataset, setting.cost, f"{away:.1%} of the way from FS to UCB ({regrets})")
 
 
-def close_to_fs(results: Results, studies: Sequence[str] = MAIN) -> Verdict:
+def close_to_fs(results: Results) -> Finding:
     """Claim 4, of two halves: close on most sets; within FS's standard deviation on some."""
-    settings = results.settings(*studies, learners=LEARNERS)
+    settings = results.settings(*results.main, learners=LEARNERS)
     if not settings:
-        return not_judged(4, studies[0])
+        return not_judged(results.main[0])
     sets = sorted({setting.dataset for setting in settings})
     fails = [failure for setting in settings if (failure := _far(setting))]
     near = [name for name in sets if name not in {failure.dataset for failure in fails}]
@@ -50,7 +49,7 @@ def close_to_fs(results: Results, studies: Sequence[str] = MAIN) -> Verdict:
     middle = np.median([distance(setting) for setting in settings])
     numbers = (
         f"Close at every cost on {len(near)} of {len(sets)} sets (the median distance is {middle:.0%} of the way from "
-        f"FS to UCB; {len(settings) - len(fails)} of {scope(settings, studies[0])} are within {CLOSE:.0%}); "
+        f"FS to UCB; {len(settings) - len(fails)} of {scope(settings, results.main[0])} are within {CLOSE:.0%}); "
     )
     verdict: Word
     if max(setting.expert_sets for setting in settings) < 2:
@@ -59,14 +58,14 @@ def close_to_fs(results: Results, studies: Sequence[str] = MAIN) -> Verdict:
     else:
         verdict = ("fails", "holds in part", "holds")[on_most + on_some]
         numbers += f"within FS's standard deviation on {len(inside)} of the sets ({len(within)} of the settings)."
-    return give(4, verdict, numbers, fails, [s.study for s in settings])
+    return Finding(verdict, numbers, fails, [s.study for s in settings])
 
 
-def close_at_extremes(results: Results) -> Verdict:
+def close_at_extremes(results: Results) -> Finding:
     """Claim 17: close, as in claim 4, in every setting of figure 11."""
-    settings = results.settings("extreme", learners=LEARNERS)
+    settings = results.with_role("extreme", LEARNERS)
     if not settings:
-        return not_judged(17, "extreme")
+        return not_judged("extreme")
     fails = [failure for setting in settings if (failure := _far(setting))]
     nearer = sum(_gap(setting)[-1] < _gap(setting)[0] for setting in settings)
     numbers = (
@@ -74,10 +73,22 @@ def close_at_extremes(results: Results) -> Verdict:
         f"(median {np.median([distance(s) for s in settings]):.0%}); from t = sqrt(T) to T the gap to FS shrinks on "
         f"{nearer}."
     )
-    return give(17, by_share(len(settings) - len(fails), len(settings)), numbers, fails, ["extreme"])
+    return Finding(by_share(len(settings) - len(fails), len(settings)), numbers, fails, [s.study for s in settings])
 
 
 def _gap(setting: Setting) -> np.ndarray:
     """``R_t / t`` of UCB-GT minus FS's, from t = sqrt(T) on."""
     gt, fs = setting.lines["UCB-GT"], setting.lines["FS"]
     return np.asarray((gt.regret - fs.regret)[gt.t >= np.sqrt(gt.t[-1])])
+
+
+_CLOSE = f"(UCB-GT - FS) / (UCB - FS) at T is at most {CLOSE:g}"
+CLOSE_TO_FS = Claim(
+    4,
+    "UCB-GT is close to FS on most data sets, within the standard deviation on some.",
+    f"Close: {_CLOSE}, at each cost of a set; most: more than {MOST:.0%} of the sets. Within: UCB-GT - FS is at most "
+    f"FS's standard deviation, on at least {SOME} sets. It holds if both, in part if one; with one expert set there "
+    "is no deviation, and only the first is asked.",
+    close_to_fs,
+)
+AT_EXTREMES = Claim(17, "UCB-GT approaches FS even at extreme costs.", f"{_CLOSE}. {IN_ALL}", close_at_extremes)

@@ -6,9 +6,10 @@ import numpy as np
 
 from ... import experts, graphs
 from ...learners import UCBGT
+from .claim import Claim
 from .order import scope
 from .settings import MAIN, Results, Run, Setting
-from .verdict import Failure, Verdict, by_share, give, not_judged
+from .verdict import IN_ALL, Failure, Finding, by_share, not_judged
 
 MILLION = 1_000_000
 LEAST, MOST = 1, 3
@@ -41,11 +42,11 @@ def _rounded(edges: float) -> int:
     return int(np.floor(edges / MILLION + 0.5))
 
 
-def how_many_edges(results: Results, studies: Sequence[str] = MAIN) -> Verdict:
+def how_many_edges(results: Results) -> Finding:
     """Claim 5, at T, in every setting."""
-    settings = results.settings(*studies, learners=("UCB", "UCB-NT", "UCB-GT", "FS"))
+    settings = results.settings(*results.main, learners=("UCB", "UCB-NT", "UCB-GT", "FS"))
     if not settings:
-        return not_judged(5, studies[0])
+        return not_judged(results.main[0])
     fails = [Failure(s.dataset, s.cost, wrong) for s in settings if (wrong := _wrong(s))]
 
     def between(learner: str, unit: float, digits: str) -> str:
@@ -54,11 +55,11 @@ def how_many_edges(results: Results, studies: Sequence[str] = MAIN) -> Verdict:
         return low if low == high else f"{low} to {high}"
 
     numbers = (
-        f"As stated on {len(settings) - len(fails)} of {scope(settings, studies[0])}; at T UCB-GT has "
+        f"As stated on {len(settings) - len(fails)} of {scope(settings, results.main[0])}; at T UCB-GT has "
         f"{between('UCB-GT', MILLION, '.2f')} million, UCB-NT {between('UCB-NT', 1, ',.0f')}, "
         f"FS {between('FS', MILLION, '.2f')} million."
     )
-    return give(5, by_share(len(settings) - len(fails), len(settings)), numbers, fails, [s.study for s in settings])
+    return Finding(by_share(len(settings) - len(fails), len(settings)), numbers, fails, [s.study for s in settings])
 
 
 def subset_inside(rounds: int = 200, seed: int = 0) -> tuple[int, int]:
@@ -91,7 +92,7 @@ def _not_falling(runs: Sequence[Run]) -> str:
     return ", ".join(f"they {word} in {count} of {len(runs)} runs" for count, word in counts if count)
 
 
-def edges_fall(results: Results) -> Verdict:
+def edges_fall(results: Results) -> Finding:
     """Claim 15: containment played out on small problems; "falls with t" read from every run of every study.
 
     Edges fall in a setting if in none of its runs they rise between checkpoints, or stay the same throughout.
@@ -110,7 +111,7 @@ def edges_fall(results: Results) -> Verdict:
                 del places[study, dataset, cost]
     runs = [run for here in places.values() for run in here]
     if not runs:
-        return not_judged(15, "main", f"{played}, but there are no runs to count edges in")
+        return not_judged("main", f"{played}, but there are no runs to count edges in")
     fails = [
         Failure(dataset, cost, f"{note} ({study})")
         for (study, dataset, cost), here in sorted(places.items())
@@ -119,4 +120,20 @@ def edges_fall(results: Results) -> Verdict:
     good = len(places) - len(fails)
     numbers = f"{played}; its edges fall in every run on {good} of {len(places)} settings ({len(runs):,} runs)."
     verdict = by_share(good, len(places)) if inside == rounds else "fails"
-    return give(15, verdict, numbers, fails, [run.study for run in runs])
+    return Finding(verdict, numbers, fails, [run.study for run in runs])
+
+
+HOW_MANY = Claim(
+    5,
+    "UCB-GT's graph has 1 to 3 million edges, at least 5 times UCB-NT's about 200,000; FS's has all 4 million.",
+    f"At T: UCB-GT {LEAST} to {MOST} million, rounded (the published 3.07 is 3), and at least {TIMES} times UCB-NT's; "
+    f"UCB-NT within a factor of {ORDER:g} of {UCB_NT:,}; FS K^2, about {FULL} million. {IN_ALL}",
+    how_many_edges,
+)
+FALL = Claim(
+    15,
+    "The subset graph is inside UCB-GT's graph in every round, and UCB-GT's edges fall with t.",
+    "Inside: edge by edge, before each round, on small random problems; if not, it fails. Edges fall in a setting if "
+    f"in none of its runs they rise between checkpoints or stay the same throughout. {IN_ALL}",
+    edges_fall,
+)

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..spec import AnyStudy
-from .closeness import close_to_fs
-from .edges import how_many_edges
-from .order import less_regret, more_edges
+from .ledger import all_claims, verdict
 from .settings import Results
 from .verdict import Verdict
 
@@ -43,11 +41,12 @@ def breaks(
     """
     results = Results(curves, studies)
     before = {verdict.number: verdict.verdict for verdict in ours}
+    asked = [claim for claim in all_claims() if claim.number in CLAIMS]
     readings = []
     for study in results.studies:
         if results.roles[study].is_reading:
-            verdicts = [less_regret(results, number, (study,)) for number in (1, 2, 3)]
-            verdicts += [judge(results, (study,)) for judge in (close_to_fs, how_many_edges, more_edges)]
+            reading = results.as_reading(study)
+            verdicts = [verdict(claim, reading) for claim in asked]
             broken = tuple(v.number for v in verdicts if _is_worse(v.verdict, before.get(v.number, "holds")))
             readings.append(Reading(study, (titles or {}).get(study) or study, verdicts, broken))
     return readings

@@ -1,6 +1,7 @@
 """The results as the claims need them: what each learner did in each setting."""
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..results import summary
 from ..spec import AnyStudy
+from .known import Known
 from .roles import Role, Roles
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 Floats: TypeAlias = NDArray[np.float64]
 
 MAIN = ("regret", "abstention", "main")
-"""Studies with the same settings, and so the same runs; of a setting that is in several, the first counts."""
+"""The paper's studies with the settings of figures 7 to 10; of a setting that is in several, the first counts."""
 PAPER = ("UCB", "UCB-NT", "UCB-GT", "FS")
 """The paper's four learners."""
 
@@ -73,12 +75,16 @@ class Results:
     """The results frame, arranged. Rows whose comparator is not known yet are left out.
 
     ``studies`` are those whose results they are; what is not among them has the role of the paper's of that name.
+    ``known`` is what the frame does not say.
     """
 
-    def __init__(self, curves: "pl.DataFrame", studies: Iterable[AnyStudy] = ()) -> None:
+    def __init__(self, curves: "pl.DataFrame", studies: Iterable[AnyStudy] = (), known: Known | None = None) -> None:
         import polars as pl
 
         self.roles = Roles(studies)
+        self.known = Known() if known is None else known
+        self.main: tuple[str, ...] = tuple(dict.fromkeys([*MAIN, *self.roles.named("main")]))
+        """The studies that claims 1 to 5 and others about figures 5 to 10 look at."""
         self.curves = curves.filter(pl.col("best").is_not_null())
         self._settings: dict[tuple[str, str, float], Setting] = {}
         sets = self.curves.group_by("study", "dataset", "cost").agg(pl.col("expert_set").n_unique())
@@ -97,6 +103,16 @@ class Results:
     def studies(self) -> list[str]:
         """The studies there are results of, sorted."""
         return sorted({study for study, _, _ in self._settings})
+
+    def as_reading(self, study: str) -> "Results":
+        """The same with a reading's study for the main ones: a judge then judges that reading."""
+        reading = copy(self)
+        reading.main = (study,)
+        return reading
+
+    def with_role(self, role: str, learners: tuple[str, ...] = ()) -> list[Setting]:
+        """The settings of all studies with that role."""
+        return self.settings(*self.roles.named(role), learners=learners)
 
     def settings(self, *studies: str, learners: tuple[str, ...] = ()) -> list[Setting]:
         """The settings of these studies in which these learners were run; of equal ones the first study's."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ..claims import RULES, Reading, Verdict
+from ..claims import Reading, Verdict
 from ..claims.readings import CLAIMS
 from .markup import prose, shape, table, text, verdict
 
@@ -22,7 +22,7 @@ def claims(verdicts: Sequence[Verdict]) -> str:
 
 def _where(verdict: Verdict) -> str:
     used = f" From the results of {text(', '.join(verdict.studies))}." if verdict.studies else ""
-    rule = f"<details><summary>How it is judged</summary><p>{text(RULES[verdict.number])}{used}</p></details>"
+    rule = f"<details><summary>How it is judged</summary><p>{text(verdict.rule)}{used}</p></details>"
     if not verdict.fails_at:
         return rule
     places = "".join(f"<li>{text(failure)}</li>" for failure in verdict.fails_at)
