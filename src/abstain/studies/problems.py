@@ -3,6 +3,7 @@ experts and loss.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from .. import datasets
 from ..errors import InputError
@@ -19,9 +20,13 @@ from ..instances import (
 )
 from .spoilt import SPOILERS, source
 
+PROPOSITION_1 = {f"proposition-1-p{p:g}": p for p in (0.9, 0.99, 0.999, 0.9999)}
+"""Proposition 1's construction for several p: its proof takes p towards 1."""
+
 INSTANCES: dict[str, Callable[[float], Instance | Stream]] = {
     "bias-problem": lambda cost: bias_problem(cost=cost),
     "proposition-1": lambda cost: proposition_1(cost=cost),
+    **{name: partial(proposition_1, p) for name, p in PROPOSITION_1.items()},
     "switching": switching,
     "rotating": rotating,
     "flipping": flipping,

@@ -61,7 +61,7 @@ def reproduce(
         shown = figures.draw_studies(session.curves, played, out / "figures")
         alone = {study.name for study in studies if not study.role}
         curves = session.curves.filter(session.curves["study"].is_in([study.name for study in judged]))
-        verdicts = claims.judge(curves, judged, claims.known(judged, session.grown)) if judged else []
+        verdicts = claims.judge(curves, judged, claims.known(judged, session.grown, data)) if judged else []
         readings = claims.breaks(curves, verdicts, {study.name: study.title for study in judged}, judged)
         tables = tabled.tables(session.curves, studies)
         for table in tables:

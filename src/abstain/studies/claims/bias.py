@@ -1,6 +1,4 @@
-"""Where the instance's own graph misleads UCB-NT (claims 11 and 12)."""
-
-from functools import partial
+"""Where the instance's own graph misleads UCB-NT (claim 11)."""
 
 import numpy as np
 
@@ -26,11 +24,18 @@ def is_linear(run: Run, gap: float) -> bool:
     return bool(run.regret[-1] - run.regret[half] >= LINEAR * gap * (run.t[-1] - run.t[half]))
 
 
-def linear_regret(dataset: str, instance: instances.Instance, results: Results) -> Finding:
-    """Claim 11 (the bias problem of figure 3) and claim 12 (the construction behind proposition 1)."""
+def bias_runs(results: Results, learner: str, dataset: str) -> list[Run]:
+    """The runs of a learner on a set, in studies with the role "bias"."""
+    studies = results.roles.named("bias")
+    return [run for run in results.runs(learner, dataset=dataset) if run.study in studies]
+
+
+def linear_regret(results: Results) -> Finding:
+    """On the bias problem of figure 3."""
+    dataset, instance = "bias-problem", instances.bias_problem()
     gap = max(instance.means) - min(instance.means)
     runs = {
-        name: [run for run in results.runs(name, "bias", dataset) if run.cost == instance.cost] for name in (OWN, *SAFE)
+        name: [run for run in bias_runs(results, name, dataset) if run.cost == instance.cost] for name in (OWN, *SAFE)
     }
     if not runs[OWN] or not any(runs[name] for name in SAFE):
         return not_judged("bias")
@@ -44,23 +49,14 @@ def linear_regret(dataset: str, instance: instances.Instance, results: Results) 
     listed = ", ".join(f"{share:.0%} of {len(runs[name])} runs of {name}" for name, share in shares.items())
     numbers = f"Linear regret (half the gap of {gap:.4f} or more in every late round) in {listed}."
     fails = [] if verdict == "holds" else [Failure(dataset, instance.cost, f"linear in {listed}")]
-    return Finding(verdict, numbers, fails, ["bias"])
+    return Finding(verdict, numbers, fails, [run.study for run in runs[OWN]])
 
 
-_RULE = (
-    f"A run is linear if over its second half it pays at least {LINEAR:.0%} of the gap in every round on average. "
-    f"It holds if at least {OFTEN:.0%} of the runs on the own graph are, and at most {SELDOM:.0%} of "
-    "those of UCB-NT on the subset graph and of UCB-GT; in part if merely more than of these."
-)
 BIAS_PROBLEM = Claim(
     11,
     "UCB-NT on the instance's own graph has linear regret on the bias problem.",
-    _RULE,
-    partial(linear_regret, "bias-problem", instances.bias_problem()),
-)
-PROPOSITION_1 = Claim(
-    12,
-    "UCB-NT on the instance's own graph has linear regret on proposition 1's construction.",
-    _RULE,
-    partial(linear_regret, "proposition-1", instances.proposition_1()),
+    f"A run is linear if over its second half it pays at least {LINEAR:.0%} of the gap in every round on average. "
+    f"It holds if at least {OFTEN:.0%} of the runs on the own graph are, and at most {SELDOM:.0%} of "
+    "those of UCB-NT on the subset graph and of UCB-GT; in part if merely more than of these.",
+    linear_regret,
 )

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from .claim import Claim
+from .paired import LEVEL, tested
 from .settings import Results, Setting
 from .verdict import IN_ALL, Failure, Finding, by_share, not_judged
 
@@ -40,7 +41,8 @@ def less_regret(better: str, worse: str, results: Results) -> Finding:
     fails = [failure for setting in settings if (failure := _worse(setting, better, worse))]
     ratios = [setting.regret(better) / setting.regret(worse) for setting in settings if setting.regret(worse) > 0]
     middle = f"; the median of its regret is {np.median(ratios):.2f} times {worse}'s" if ratios else ""
-    numbers = f"{better} has less on {len(settings) - len(fails)} of {scope(settings, results.main[0])}{middle}."
+    count = f"{better} has less on {len(settings) - len(fails)} of {scope(settings, results.main[0])}"
+    numbers = f"{count}{middle}; {tested(settings, better, worse)}."
     return Finding(by_share(len(settings) - len(fails), len(settings)), numbers, fails, [s.study for s in settings])
 
 
@@ -61,7 +63,11 @@ def elsewhere(role: str, results: Results) -> Finding:
     return Finding(by_share(total - len(fails), total), numbers, fails, [s.study for s in settings])
 
 
-_LESS = f"Less is a smaller mean R_T/T, by however little. {IN_ALL}"
+_LESS = (
+    f"Less is a smaller mean R_T/T, by however little. {IN_ALL} How many differences are significant is said beside it "
+    f"and decides nothing: paired t tests, two-sided, over the expert sets, at {LEVEL:.0%} with Holm's correction for "
+    "the number of settings."
+)
 _THREE = f"Each of the three comparisons in each setting is one check; less as in claims 1 to 3. {IN_ALL}"
 
 GT_BELOW_NT, GT_BELOW_UCB, NT_BELOW_UCB = (

@@ -35,6 +35,8 @@ class Line:
     abstained: Floats
     """The fraction of the rounds so far."""
     edges: Floats
+    of_sets: Floats = field(default_factory=lambda: np.zeros(0))
+    """R_T / T of each expert set, in their order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +91,7 @@ class Results:
         self._settings: dict[tuple[str, str, float], Setting] = {}
         sets = self.curves.group_by("study", "dataset", "cost").agg(pl.col("expert_set").n_unique())
         expert_sets = {(study, dataset, cost): n for study, dataset, cost, n in sets.iter_rows()}
+        of_sets = self._of_sets()
         table = summary(self.curves).sort("study", "dataset", "cost", "learner", "t")
         for key, rows in table.partition_by("study", "dataset", "cost", as_dict=True, maintain_order=True).items():
             study, dataset, cost = key
@@ -96,8 +99,20 @@ class Results:
             for name, line in rows.partition_by("learner", as_dict=True, maintain_order=True).items():
                 if line["t"][-1] == last:
                     columns = ("t", "regret", "regret_sd", "abstained", "edges")
-                    lines[name[0]] = Line(*(line[column].to_numpy() for column in columns))
+                    t, regret, regret_sd, abstained, edges = (line[column].to_numpy() for column in columns)
+                    lines[name[0]] = Line(t, regret, regret_sd, abstained, edges, of_sets[*key, *name])
             self._settings[key] = Setting(study, dataset, cost, expert_sets[key], lines, self.roles[study])
+
+    def _of_sets(self) -> dict[tuple[object, ...], Floats]:
+        """R_T / T of each expert set, by study, set, cost and learner."""
+        import polars as pl
+
+        group = ("study", "dataset", "cost", "learner")
+        last = self.curves.filter(pl.col("t") == pl.col("t").max().over("study", "dataset", "cost"))
+        regret = ((pl.col("loss") - pl.col("best")) / pl.col("t")).mean().alias("regret")
+        means = last.group_by(*group, "expert_set").agg(regret).sort(*group, "expert_set")
+        parts = means.partition_by(*group, as_dict=True, maintain_order=True)
+        return {key: rows["regret"].to_numpy() for key, rows in parts.items()}
 
     @property
     def studies(self) -> list[str]:
