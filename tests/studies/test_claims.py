@@ -12,7 +12,7 @@ import pytest
 from abstain import datasets, theory
 from abstain.errors import InputError
 from abstain.studies import claims, report
-from abstain.studies.claims import bias, closeness, containment, example, slope, trapped
+from abstain.studies.claims import bias, closeness, containment, example, ledger, slope, trapped
 from abstain.studies.claims import paired as pairing
 from abstain.studies.claims.information import rank_correlation
 from abstain.studies.claims.settings import Line, Results, Run
@@ -35,9 +35,9 @@ def contained(monkeypatch):
 
 
 def judged(number, curves, known=None):
-    verdict = claims.judge(curves, known=known)[number - 1]
-    assert verdict.number == number
-    return verdict
+    claim = claims.all_claims()[number - 1]
+    assert claim.number == number
+    return ledger.verdict(claim, Results(curves, known=known))
 
 
 def places(verdict):
@@ -46,10 +46,10 @@ def places(verdict):
 
 def test_without_results_it_says_what_to_run():
     verdicts = claims.judge(empty())
-    assert [verdict.number for verdict in verdicts] == list(range(1, 20))
+    assert [verdict.number for verdict in verdicts] == list(range(1, 26))
     assert all(verdict.claim for verdict in verdicts)
     words = {verdict.number: verdict.verdict for verdict in verdicts}
-    assert words.pop(18) == "holds"  # needs no study
+    assert [words.pop(number) for number in (18, 23, 25)] == ["holds"] * 3  # they need no study
     assert set(words.values()) == {"not judged"}
     needed = {
         1: "regret",
@@ -63,6 +63,11 @@ def test_without_results_it_says_what_to_run():
         13: "adversarial",
         15: "main",
         19: "extreme",
+        20: "theory",
+        21: "theory",
+        22: "adversarial",
+        24: "adversarial",
+        25: "theory",
     }
     for number, study in needed.items():
         assert f"abstain reproduce {study}" in verdicts[number - 1].numbers
@@ -601,6 +606,124 @@ def test_simple_example(monkeypatch):
     assert example.simple_example(None).word == "fails"
 
 
+# Claims 20 to 25.
+
+LONG = (1, 1_000, 30_000, 100_000, 300_000)
+
+
+def playing(learner, total, dataset="regions-2", t=LONG):
+    return rows("theory", dataset, 0.5, learner, [total(n) / n for n in t], t=t)
+
+
+@pytest.mark.parametrize(("number", "learner"), [(20, "UCB-NT"), (21, "UCB-GT")])
+def test_below_the_bound_and_logarithmic(number, learner):
+    def log(n):
+        return 30.0 * np.log(n)
+
+    def line(n):
+        return 0.1 * n
+
+    def jump(n):
+        return 20_000.0 + np.log(n)
+
+    def verdict(*totals):
+        sets = ("regions-2", "regions-3")[: len(totals)]
+        return judged(number, pl.concat([playing(learner, f, d) for f, d in zip(totals, sets, strict=True)]))
+
+    assert verdict(log).verdict == "holds"
+    assert "slope 0.088 in the last decade" in verdict(log).numbers
+    assert verdict(np.sqrt).verdict == "holds in part"
+    assert [str(f) for f in verdict(np.sqrt).fails_at] == ["regions-2, c = 0.5: slope 0.500 in the last decade"]
+    assert verdict(line).verdict == "fails"
+    assert "times the bound" in verdict(line).fails_at[0].note
+    assert [f.dataset for f in verdict(log, line).fails_at] == ["regions-3", "regions-3"]
+    flat = verdict(jump)  # logarithmic, but far above
+    assert (flat.verdict, len(flat.fails_at)) == ("holds in part", 1)
+    short = judged(number, playing(learner, log, t=(1, 10, 100, 1_000)))
+    assert short.verdict == "not judged"  # the bound is the trivial one there
+    other = {"UCB-NT": "UCB-GT", "UCB-GT": "UCB-NT"}[learner]
+    assert judged(number, playing(other, log)).verdict == "not judged"
+
+
+def test_the_bounds_are_those_of_the_theorems():
+    """regions-2: lead 0.4 / 2, two sets, K = 10."""
+    verdict = judged(20, playing("UCB-NT", np.log))
+    bound = 2 * 20 * np.log(300_000) / 0.2 + 5 * 10
+    assert f"bound {bound:,.0f}, T max Delta 60,000" in verdict.numbers
+
+
+def test_more_experts():
+    def verdict(ours, bandit, sizes=(4, 16, 64, 256)):
+        parts = []
+        for K in sizes:
+            for name, total in (("EXP3-ABS, tuned", ours), ("EXP3, tuned", bandit)):
+                parts.append(rows("adversarial-experts", f"predicting-{K}", 0.5, name, total(K) / 10_000))
+        return judged(22, pl.concat(parts))
+
+    def slow(K):
+        return 90 * np.log(K) ** 0.5
+
+    def fast(K):
+        return 40 * K**0.5
+
+    assert verdict(slow, fast).verdict == "holds"
+    assert "log K to the power 0.50; EXP3's as K to the power 0.50; at K = 256" in verdict(slow, fast).numbers
+    assert verdict(slow, fast, (4, 16)).verdict == "not judged"
+    assert len(verdict(fast, fast).fails_at) == 2
+    assert verdict(slow, slow).verdict == "holds in part"
+    assert verdict(fast, slow).verdict == "fails"
+    assert verdict(lambda K: -1.0, fast).verdict == "holds"
+
+
+def test_four_properties(monkeypatch):
+    from abstain.studies.claims import surrogate
+
+    assert surrogate.four_properties(None).word == "holds"
+    true = surrogate.surrogate
+
+    def broken(change):
+        monkeypatch.setattr(surrogate, "surrogate", lambda h, r, y, c, gamma: true(h, r, y, c, gamma) + change(r, y))
+        found, _ = surrogate.properties(0.2, 0.5)
+        return [what for what, good in found.items() if not good]
+
+    assert broken(lambda r, y: 0.0) == []
+    assert "L~ is at least L" in broken(lambda r, y: -0.01)
+    assert broken(lambda r, y: 0.01) == ["L~ is L where |r| >= gamma"]
+    assert broken(lambda r, y: 0.9 * (np.abs(r) < 0.1)) == ["L~ is 2/gamma-Lipschitz"]
+    assert broken(lambda r, y: 0.01 * ((np.abs(r) < 0.1) & (y > 0))) == ["L~ does not depend on y where r <= 0"]
+    assert surrogate.four_properties(None).word != "holds"
+
+
+def test_close_calls():
+    def verdict(*regrets, bound=50.0, close=20):
+        found = [Row("grid", 0.1 * (k + 1), 1, 100, 0, regret, close, bound) for k, regret in enumerate(regrets)]
+        return judged(24, empty(), claims.Known(growth=found))
+
+    assert verdict(10.0, 40.0).verdict == "holds"
+    assert "at most 0.800 of it; M* is 40% to 40% of it, and 1 are below the rest alone" in verdict(10.0, 40.0).numbers
+    assert verdict(10.0, 60.0).verdict == "holds in part"
+    assert places(verdict(10.0, 60.0)) == [("d = 1, gamma = 0.2, T = 100", None)]
+    assert verdict(60.0).verdict == "fails"
+    assert verdict(10.0, bound=100.0).verdict == "not judged"  # it says nothing
+    assert judged(24, empty(), claims.Known(growth=grown(("three", None, 1, 0.5)))).verdict == "not judged"
+
+
+def test_few_sets(monkeypatch):
+    from abstain.studies.claims import coverings
+
+    assert coverings.paper_covering() == (20, 2_000)
+    assert coverings.equal_gaps(3, 4) == pytest.approx(0.25)
+    assert "a covering by 20 sets, K = 2,000" in judged(25, empty()).numbers
+    both = pl.concat([playing("UCB", np.sqrt), playing("UCB-NT", np.log)])
+    assert judged(25, both).verdict == "holds"
+    assert "reproduce theory" not in judged(25, both).numbers
+    assert judged(25, both).studies == ("theory",)
+    swapped = judged(25, pl.concat([playing("UCB", np.log), playing("UCB-NT", np.sqrt)]))
+    assert (swapped.verdict, len(swapped.fails_at)) == ("holds in part", 1)
+    monkeypatch.setattr(coverings, "paper_covering", lambda: (2_000, 2_000))
+    assert judged(25, both).verdict == "holds in part"
+
+
 # Other readings, tables.
 
 
@@ -626,6 +749,32 @@ def test_breaks():
     assert claims.judge(curves) == ours  # readings do not change the ledger
 
 
+def test_sizes_of_readings():
+    """UCB-GT has 0.2 of UCB-NT's regret under our reading, and 0.5, 0.5 and 1.1 of it under the other."""
+    here = {**ORDERED, "UCB-GT": 0.05}
+    curves = pl.concat(
+        [
+            grid("regret", ("eye", "skin"), (0.1,)),
+            grid("main", ("eye", "guide"), (0.1,), regrets={**ORDERED, "UCB-GT": 0.04}),
+            grid("readings-21", ("eye", "skin"), (0.1,), regrets=here),
+            grid("readings-21", ("guide",), (0.2,), regrets={**ORDERED, "UCB-GT": 0.11}),
+        ]
+    )
+    (reading,) = claims.breaks(curves)
+    assert [(one.dataset, one.cost) for one in reading.sizes] == [("eye", 0.1), ("guide", 0.2), ("skin", 0.1)]
+    assert reading.sizes[0].ours == pytest.approx(ORDERED)  # of two studies the first counts
+    assert reading.sizes[0].here == pytest.approx(here)
+    assert reading.sizes[1].ours is None
+    assert reading.leads == pytest.approx((0.2, 0.5))  # where both were run
+    assert reading.verdicts[0].numbers.endswith("the median was 0.20 under our reading, and is 0.50.")
+    assert "under our reading" not in reading.verdicts[1].numbers
+    (alone,) = claims.breaks(curves.filter(pl.col("study") == "readings-21"))
+    assert alone.leads == (None, pytest.approx(0.5))
+    assert "under our reading" not in alone.verdicts[0].numbers
+    (none,) = claims.breaks(curves.filter((pl.col("study") == "readings-21") & (pl.col("learner") == "FS")))
+    assert none.leads == (None, None)
+
+
 def test_tables_fit_the_terminal():
     from rich.console import Console
 
@@ -635,7 +784,7 @@ def test_tables_fit_the_terminal():
     console.print(claims.readings_table(claims.breaks(curves)))
     shown = console.export_text()
     assert max(map(len, shown.splitlines())) <= 100
-    for words in ("● holds", "○ fails", "· not judged", "and 1 more", "UCB-NT 0.3000", "balls"):
+    for words in ("● holds", "○ fails", "· not judged", "and 1 more", "UCB-NT 0.3000", "balls", "0.07 → 0.20"):
         assert words in shown
 
 

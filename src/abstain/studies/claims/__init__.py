@@ -8,7 +8,7 @@ from .claim import Claim
 from .known import Known, known
 from .ledger import all_claims, judge
 from .overview import readings_table, table
-from .readings import Reading, breaks
+from .readings import Reading, Sizes, breaks
 from .settings import Results
 from .verdict import Failure, Finding, Verdict
 
@@ -19,6 +19,7 @@ __all__ = [
     "Known",
     "Reading",
     "Results",
+    "Sizes",
     "Verdict",
     "all_claims",
     "breaks",
