@@ -287,6 +287,17 @@ def test_how_many_edges(wrong, word):
     assert "2 of 3 sets in general (2 of 3 settings run" in verdict.numbers
 
 
+def test_edges_that_empty_rings_leave():
+    few, some = {**EDGES, "UCB-GT": 200_000}, {**EDGES, "UCB-GT": 1_160_000}
+    parts = [setting("regret", "eye", 0.1), setting("regret", "skin", 0.1, edges=few)]
+    parts += [setting("regret", "guide", 0.1, edges=some), setting("regret", "x", 0.1, edges={**EDGES, "UCB-GT": 2e6})]
+    numbers = judged(5, pl.concat(parts)).numbers
+    assert "3 of these are within 2% of 10^4 (19 m + 20)" in numbers
+    assert "(m = 0, 5, 9, 15)" in numbers
+    other = setting("regret", "eye", 0.1, edges={**EDGES, "UCB": 2_100, "UCB-NT": 210_000})
+    assert "empty" not in judged(5, pl.concat([*parts, other])).numbers
+
+
 def test_both_experiments_depicted_must_have_the_edges():
     few = {**EDGES, "UCB-GT": 200_000}
 
