@@ -15,7 +15,8 @@ from abstain.studies import claims, report
 from abstain.studies.claims import bias, closeness, containment, example, ledger, slope, trapped
 from abstain.studies.claims import paired as pairing
 from abstain.studies.claims.information import rank_correlation
-from abstain.studies.claims.settings import Line, Results, Run
+from abstain.studies.claims.results import Results
+from abstain.studies.claims.settings import Line, Run
 from abstain.studies.growth import Row
 from abstain.studies.problems import INSTANCES
 from abstain.studies.spec import ExpertsSpec
@@ -423,6 +424,7 @@ def test_what_is_known_of_a_study():
     study = small(role="extreme", experts=three, rounds=2_000)
     found = claims.known([study, small(name="other", role="adversarial")])
     assert found.n_experts == {"synthetic": 12}
+    assert claims.known([small(sets=("flips-synthetic",), role="adversarial")]).n_experts == {}
     X, _ = datasets.load("synthetic", n=20_000, seed=1)
     ring = np.minimum(3 * np.linalg.norm(X, axis=1) / np.sqrt(2), 2).astype(int)
     assert found.largest == {"synthetic": pytest.approx(np.bincount(ring).max() / len(X), abs=0.03)}
@@ -509,6 +511,8 @@ def test_trapped_more_often():
     assert verdict(0.9, 0.5, 0.1).verdict == "fails"
     assert verdict(0.5).verdict == "not judged"
     assert trapped.SEEN == 25
+    both = [bias_runs(f"proposition-1-p{p}", {bias.OWN: 1.0, "UCB-NT": p}) for p in (0.9, 0.99)]
+    assert judged(12, pl.concat(both)).numbers.endswith("; on the subset graph in 9 of 10, 10 of 10.")
 
 
 def test_linear_is_half_the_gap_in_the_second_half():

@@ -5,7 +5,7 @@ import pytest
 
 import abstain as ab
 from abstain.errors import InputError
-from abstain.studies import growth
+from abstain.studies import growing, growth, seeds
 from abstain.studies.runner import run
 from abstain.studies.spec import GrowthStudy, paper, read
 
@@ -26,21 +26,21 @@ def test_a_run_and_a_second(tmp_path):
 def test_what_is_played():
     part = growth.Growth(2, 300, 1, 0.2, 3)
     problem = ab.instances.lipschitz(2, 0.2)
-    X, y = problem.draw(300, growth.seeds.of_data(3, "lipschitz 2 300", 0, 1))
-    seed = growth.seeds.of_learner(3, "lipschitz 2 300", 0, 1, "ContEXP3-ABS")
+    X, y = problem.draw(300, seeds.of_data(3, "lipschitz 2 300", 0, 1))
+    seed = seeds.of_learner(3, "lipschitz 2 300", 0, 1, "ContEXP3-ABS")
     trace = ab.simulate(ab.ContExp3Abs(2, cost=0.2, horizon=300, seed=seed), X, y)
     chance = (1 + np.sin(3 * X).mean(axis=1)) / 2
     expected = np.array([1 - chance, chance, np.full(300, 0.2)])
     paid = expected[trace.expert, np.arange(300)].sum() - expected.min(axis=0).sum()
-    assert growth.play(part)["regret"] == pytest.approx(paid, abs=1e-9)
+    assert growing.play(part)["regret"] == pytest.approx(paid, abs=1e-9)
 
 
 def test_the_grid(tmp_path):
     """What was followed costs c, or what its ramp loses on average over the labels; the bound is theorem 2's."""
     part = growth.Growth(1, 2_000, 0, 0.3, 3, gamma=0.2)
     problem = ab.instances.lipschitz(1, 0.3)
-    X, y = problem.draw(2_000, growth.seeds.of_data(3, "lipschitz 1 2000", 0, 0))
-    seed = growth.seeds.of_learner(3, "lipschitz 1 2000", 0, 0, "ContEXP3-ABS, grid, 0.2")
+    X, y = problem.draw(2_000, seeds.of_data(3, "lipschitz 1 2000", 0, 0))
+    seed = seeds.of_learner(3, "lipschitz 1 2000", 0, 0, "ContEXP3-ABS, grid, 0.2")
     options = {"actions": "grid", "gamma": 0.2, "eta": "tuned"}
     learner = ab.ContExp3Abs(1, cost=0.3, horizon=2_000, seed=seed, **options)
     trace = ab.simulate(learner, X, y)
@@ -50,7 +50,7 @@ def test_the_grid(tmp_path):
         wrong = [np.clip((0.2 - label * h[k]) / 0.4, 0, 1) for label in (1, -1)]
         paid += 0.3 if r[k] <= 0 else (1 + lean[t]) / 2 * wrong[0] + (1 - lean[t]) / 2 * wrong[1]
     best = np.minimum((1 - np.abs(lean)) / 2, 0.3).sum()
-    found = growth.play(part)
+    found = growing.play(part)
     assert found["regret"] == pytest.approx(paid - best, abs=1e-9)
     assert found["close"] == ((np.abs(lean) >= 0.2) & (np.abs(lean) <= 0.6)).sum()
     assert 0 < found["bound"] <= 2_000

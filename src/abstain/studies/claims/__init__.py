@@ -9,7 +9,7 @@ from .known import Known, known
 from .ledger import all_claims, judge
 from .overview import readings_table, table
 from .readings import Reading, Sizes, breaks
-from .settings import Results
+from .results import Results
 from .verdict import Failure, Finding, Verdict
 
 __all__ = [

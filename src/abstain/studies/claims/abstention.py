@@ -3,7 +3,8 @@
 from itertools import pairwise
 
 from .claim import Claim
-from .settings import PAPER, Results, Setting
+from .results import Results
+from .settings import PAPER, Setting
 from .verdict import PART, Failure, Finding, by_share, not_judged
 
 

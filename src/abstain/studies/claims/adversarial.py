@@ -4,7 +4,7 @@ import numpy as np
 
 from ... import theory
 from .claim import Claim
-from .settings import Results
+from .results import Results
 from .verdict import IN_ALL, Failure, Finding, by_share, not_judged
 
 RATES = {

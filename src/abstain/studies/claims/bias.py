@@ -4,7 +4,8 @@ import numpy as np
 
 from ... import instances
 from .claim import Claim
-from .settings import Results, Run
+from .results import Results
+from .settings import Run
 from .verdict import Failure, Finding, Word, not_judged
 
 OWN, SAFE = "UCB-NT, own graph", ("UCB-NT", "UCB-GT")

@@ -9,7 +9,7 @@ from ...tables import as_count
 from .verdict import Finding
 
 if TYPE_CHECKING:
-    from .settings import Results
+    from .results import Results
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .claim import Claim
-from .settings import Results
+from .results import Results
 from .verdict import IN_ALL, Failure, Finding, by_share, not_judged
 
 

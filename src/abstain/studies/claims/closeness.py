@@ -4,7 +4,8 @@ import numpy as np
 
 from .claim import Claim
 from .order import scope
-from .settings import Results, Setting
+from .results import Results
+from .settings import Setting
 from .verdict import IN_ALL, Failure, Finding, Word, by_share, not_judged
 
 LEARNERS = ("UCB", "UCB-GT", "FS")

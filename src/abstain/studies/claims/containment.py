@@ -5,7 +5,8 @@ import numpy as np
 from ... import experts, graphs
 from ...learners import UCBGT
 from .claim import Claim
-from .settings import Results, Setting
+from .results import Results
+from .settings import Setting
 from .verdict import IN_ALL, Failure, Finding, by_share, not_judged
 
 BOTH = ("UCB-NT", "UCB-GT")

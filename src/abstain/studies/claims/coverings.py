@@ -4,7 +4,7 @@ import numpy as np
 
 from ... import experts, theory
 from .claim import Claim
-from .settings import Results
+from .results import Results
 from .stochastic import gapped
 from .verdict import Failure, Finding, by_share
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from .claim import Claim
 from .order import scope
-from .settings import Results, Setting
+from .results import Results
+from .settings import Setting
 from .verdict import Failure, Finding, Word, not_judged
 
 MILLION = 1_000_000

@@ -2,7 +2,7 @@
 
 from .. import simple
 from .claim import Claim
-from .settings import Results
+from .results import Results
 from .verdict import Failure, Finding, by_share
 
 PIECES = 40

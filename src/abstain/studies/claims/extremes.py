@@ -2,7 +2,8 @@
 
 from .abstention import count, fraction
 from .claim import Claim
-from .settings import PAPER, Results
+from .results import Results
+from .settings import PAPER
 from .verdict import PART, Failure, Finding, by_share, not_judged
 
 LARGE = 0.5

@@ -6,7 +6,8 @@ import numpy as np
 
 from .claim import Claim
 from .order import scope
-from .settings import PAPER, Results, Setting
+from .results import Results
+from .settings import PAPER, Setting
 from .verdict import IN_ALL, Failure, Finding, by_share, not_judged
 
 TIED = 0.01

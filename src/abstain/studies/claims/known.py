@@ -39,6 +39,7 @@ def known(studies: Sequence[AnyStudy], growth: Sequence[Row] = (), data: Path | 
 
 
 def _n_experts(studies: Sequence[Study]) -> dict[str, int]:
+    """On sets of the library's; of others the number of features is not known here."""
     return {
         dataset: (
             INSTANCES[dataset](cost).experts
@@ -48,12 +49,13 @@ def _n_experts(studies: Sequence[Study]) -> dict[str, int]:
         for study in studies
         if study.role == "adversarial"
         for dataset, cost in study.settings
+        if (dataset in INSTANCES or dataset in datasets.names) and study.own_set(dataset) is None
     }
 
 
 def _largest(study: Study, dataset: str, data: Path | None) -> float | None:
     """On the study's first draw; None if the set is not one of the library's, or not here."""
-    if dataset not in datasets.names:
+    if dataset not in datasets.names or study.own_set(dataset) is not None:
         return None
     scale = None if study.scale == "none" else study.scale
     seed = seeds.of_data(study.seed, dataset, 0, 0)

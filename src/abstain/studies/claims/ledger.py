@@ -8,7 +8,7 @@ from ..found import found
 from ..spec import AnyStudy
 from .claim import Claim
 from .known import Known
-from .settings import Results
+from .results import Results
 from .verdict import Verdict
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..problems import PREDICTING
 from .claim import Claim
-from .settings import Results
+from .results import Results
 from .slope import slope
 from .verdict import Failure, Finding, Word, not_judged
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from .claim import Claim
 from .paired import LEVEL, tested
-from .settings import Results, Setting
+from .results import Results
+from .settings import Setting
 from .verdict import IN_ALL, Failure, Finding, by_share, not_judged
 
 ORDERS = (("UCB-GT", "UCB-NT"), ("UCB-GT", "UCB"), ("UCB-NT", "UCB"))

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..growth import Row
 from .claim import Claim
-from .settings import Results
+from .results import Results
 from .slope import slope
 from .verdict import PART, Failure, Finding, by_share, not_judged
 

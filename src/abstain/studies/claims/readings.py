@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..spec import AnyStudy
 from .ledger import all_claims, verdict
-from .settings import Results, Setting
+from .results import Results
+from .settings import Setting
 from .verdict import Verdict
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from numpy.typing import ArrayLike
 
 from .claim import Claim
 from .order import scope
-from .settings import Line, Results
+from .results import Results
+from .settings import Line
 from .verdict import IN_ALL, Failure, Finding, by_share, not_judged
 
 SLOW = -0.1

@@ -11,7 +11,8 @@ from ...instances import Regions
 from ...typing import Bools
 from ..problems import GAPPED, INSTANCES
 from .claim import Claim
-from .settings import Results, Setting
+from .results import Results
+from .settings import Setting
 from .slope import slope
 from .verdict import PART, Failure, Finding, by_share, not_judged
 

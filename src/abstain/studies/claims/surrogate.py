@@ -4,7 +4,7 @@ import numpy as np
 
 from ...surrogate import ramp_value, surrogate
 from .claim import Claim
-from .settings import Results
+from .results import Results
 from .verdict import Failure, Finding, by_share
 
 POINTS = 161

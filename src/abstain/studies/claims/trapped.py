@@ -4,9 +4,9 @@ from itertools import pairwise
 
 from ... import instances
 from ..problems import PROPOSITION_1
-from .bias import LINEAR, OWN, bias_runs, is_linear
+from .bias import LINEAR, OWN, SAFE, bias_runs, is_linear
 from .claim import Claim
-from .settings import Results
+from .results import Results
 from .verdict import Failure, Finding, Word, not_judged
 
 SLACK = 0.1
@@ -20,7 +20,7 @@ regret comes in parts of about c, one each time."""
 
 def trapped_more_often(results: Results) -> Finding:
     """The share of the runs with linear regret, by p."""
-    shares, counts, short, used = {}, {}, [], []
+    shares, counts, safe, short, used = {}, {}, [], [], []
     for dataset, p in PROPOSITION_1.items():
         instance = instances.proposition_1(p)
         runs = [run for run in bias_runs(results, OWN, dataset) if run.cost == instance.cost]
@@ -31,6 +31,8 @@ def trapped_more_often(results: Results) -> Finding:
             linear = sum(is_linear(run, gap) for run in runs)
             shares[p], counts[p] = linear / len(runs), f"{linear} of {len(runs)} runs for p = {p:g}"
             used += [run.study for run in runs]
+            others = [run for run in bias_runs(results, SAFE[0], dataset) if run.cost == instance.cost]
+            safe += [f"{sum(is_linear(run, gap) for run in others)} of {len(others)}"] if others else []
     brief = f"the games are too short to tell for p = {', '.join(short)}" if short else ""
     if len(shares) < 2:
         return not_judged("bias", brief.capitalize())
@@ -42,8 +44,9 @@ def trapped_more_often(results: Results) -> Finding:
     fails = [Failure(f"p = {high:g}", None, f"{counts[high]}, {counts[low]}") for low, high in falls]
     if verdict != "holds" and not falls:
         fails = [Failure(f"p = {last:g}", None, counts[last])]
-    numbers = f"Linear regret in {', '.join(counts.values())}" + (f"; {brief}" if brief else "") + "."
-    return Finding(verdict, numbers, fails, used)
+    compared = f"on the subset graph in {', '.join(safe)}" if safe else ""
+    numbers = "; ".join(part for part in (f"Linear regret in {', '.join(counts.values())}", compared, brief) if part)
+    return Finding(verdict, f"{numbers}.", fails, used)
 
 
 PROPOSITION = Claim(
@@ -54,6 +57,7 @@ PROPOSITION = Claim(
     "round on average; games in which the rare input is expected less than "
     f"{SEEN} times there are left out. It holds if the share of trapped runs falls from no p to the next by more than "
     f"{SLACK:g}, is larger at the largest p than at the smallest, and at least {ALL:.0%} there; in part if merely "
-    "larger. (For a given p the proposition promises nothing: its proof chooses p last.)",
+    "larger. (For a given p the proposition promises nothing: its proof chooses p last. Runs on the "
+    "subset graph are shown, and decide nothing.)",
     trapped_more_often,
 )
