@@ -38,7 +38,7 @@ def root_of_log(results: Results) -> Finding:
     ratios = [s.regret(BANDIT) / s.regret(OURS) for s in streams if s.regret(OURS) > 0]
     numbers = "; ".join(checks)
     if ratios:
-        numbers += f"; on the {len(ratios)} streams of claim 13 EXP3's regret is {np.median(ratios):.1f} times "
+        numbers += f"; on {len(ratios)} streams of claim 13 EXP3's regret is {np.median(ratios):.1f} times "
         numbers += "EXP3-ABS's in the median"
     fails = [Failure("K", None, what) for what, good in checks.items() if not good]
     return Finding(verdict, f"{numbers}.", fails, [s.study for s in settings])
