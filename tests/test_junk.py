@@ -154,6 +154,8 @@ FUNCTIONS = {
     "Instance.draw": (instances.bias_problem().draw, {"n": 3, "seed": 0}),
     "Stream.draw": (instances.rotating().draw, {"n": 3, "seed": 0}),
     "Instance.regime": (instances.bias_problem().regime, {"n": 3}),
+    "Cliques.regime": (instances.cliques(2, 2, 0.1).regime, {"n": 3}),
+    "Regions.regime": (instances.regions(2, 2, 0.1).regime, {"n": 3}),
     "Stream.regime": (instances.rotating().regime, {"n": 3}),
     "Lipschitz.draw": (instances.lipschitz(2).draw, {"n": 3, "seed": 0}),
     "Lipschitz.lean": (instances.lipschitz(2).lean, {"X": X}),

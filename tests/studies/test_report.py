@@ -316,16 +316,16 @@ def test_sizes_under_other_readings():
     )
     grid = sized([claims.Reading("readings-x", "x", [], (), sizes)])
     assert [[cell.text for cell in row] for body in grid.sizes[0].grid.bodies for row in body] == [
-        ["eye, 0.1", "0.3000", "0.2000", "0.1000", "0.1000", "3.00", "2.00"],
-        ["eye, 0.2", "0.5000", "0.1000", "0.1000", "0.2000", "5.00", "0.50"],
-        ["skin, 0.1", "0.4000", "0.3000", "-0.1000", "0.1000", "", "3.00"],
+        ["eye, 0.1", "0.3000", "0.2000", "0.1000", "0.1000", "0.33", "0.50"],
+        ["eye, 0.2", "0.5000", "0.1000", "0.1000", "0.2000", "0.20", "2.00"],
+        ["skin, 0.1", "0.4000", "0.3000", "-0.1000", "0.1000", "-0.25", "0.33"],
     ]
     assert len(grid.sizes[0].grid.bodies) == 2  # a body a set
     assert [cell.text for cell in grid.medians.bodies[0][0]] == [
-        "x", "0.4000", "0.2000", "0.1000", "0.1000", "4.00", "2.00", "2 of 3",
+        "x", "0.4000", "0.2000", "0.1000", "0.1000", "0.20", "0.50", "2 of 3",
     ]  # fmt: skip
     alone = sized([claims.Reading("readings-x", "x", [], (), (claims.Sizes("eye", 0.1, None, regrets(0.2, 0.1)),))])
-    assert [cell.text for cell in alone.medians.bodies[0][0]] == ["x", "", "0.2000", "", "0.1000", "", "2.00", "1 of 1"]
+    assert [cell.text for cell in alone.medians.bodies[0][0]] == ["x", "", "0.2000", "", "0.1000", "", "0.50", "1 of 1"]
     assert sized([claims.Reading("readings-x", "x", [], ())]).medians is None
 
 

@@ -10,8 +10,8 @@ def reproduce(
     study: Annotated[
         str,
         typer.Argument(
-            help="main, regret, abstention, extreme, confidence, small, bias, adversarial, readings, all of the "
-            "paper (but the readings), beyond, moving, logs, or the path of a .toml file with studies of your own."
+            help="main, regret, abstention, extreme, confidence, small, bias, adversarial, theory, readings, all of "
+            "the paper (but the readings), beyond, moving, logs, or the path of a .toml file with studies of your own."
         ),
     ] = "main",
     quick: Annotated[

@@ -7,7 +7,7 @@ import numpy as np
 from .. import losses
 from ..experts import ExpertSet, from_columns
 from ..tables import MOST, as_count, as_seed, as_share
-from ..typing import Floats
+from ..typing import Floats, Ints
 from .grouped import as_gap, difference, told_apart
 
 
@@ -31,6 +31,10 @@ class Regions:
         error = np.where((region == self.best) & (np.arange(P) == 0), 0.5 - self.gap, 0.5)
         scores = np.where(rng.random((n, P)) < error, -y[:, np.newaxis], y[:, np.newaxis])
         return np.hstack([scores, np.where(region == np.arange(m), 1.0, -1.0)]), y
+
+    def regime(self, n: int) -> Ints:
+        """The regime of each round (n,): there is but one."""
+        return np.zeros(as_count(n, "n", least=0, most=MOST), np.int64)
 
     def least(self, n: int) -> float:
         """The regret of any learner that chooses without looking at x is at least this after n rounds, on average over

@@ -8,7 +8,7 @@ import numpy as np
 from .. import graphs, losses
 from ..experts import ExpertSet, from_columns
 from ..tables import MOST, as_count, as_number, as_seed
-from ..typing import Floats
+from ..typing import Floats, Ints
 
 
 def difference(gap: float) -> float:
@@ -51,6 +51,10 @@ class Cliques:
         y = rng.choice([-1.0, 1.0], n)
         errs = rng.random((n, K)) < np.array(self.means)
         return np.hstack([np.where(errs, -y[:, np.newaxis], y[:, np.newaxis]), np.ones((n, 1))]), y
+
+    def regime(self, n: int) -> Ints:
+        """The regime of each round (n,): there is but one."""
+        return np.zeros(as_count(n, "n", least=0, most=MOST), np.int64)
 
     @property
     def rate(self) -> float:

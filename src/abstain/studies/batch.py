@@ -18,7 +18,7 @@ from ..losses import get as loss_named
 from ..simulate import simulate
 from ..tables import as_table
 from ..typing import Ints
-from . import growth, problems, seeds
+from . import growing, growth, problems, seeds
 from .cells import Cell, Comparator, Job, Stage
 from .comparing import Draw, compare
 from .logs.play import play as play_log
@@ -54,7 +54,7 @@ def run_batch(batch: Sequence[Job], data: str | None) -> list[Record]:
         record: Record = {"key": job.key, "what": str(job)}
         try:
             if isinstance(job, growth.Growth):
-                record |= growth.play(job)
+                record |= growing.play(job)
             elif isinstance(job, LogJob):
                 record |= play_log(job, data)
             else:

@@ -12,6 +12,8 @@ from .results import MACHINE, ORDER
 if TYPE_CHECKING:
     import polars as pl
 
+RUN = 5
+"""Fields that say which run of ContEXP3-ABS a row is (`growth.Row`)."""
 MOST = 20
 """Settings that are named; of more, the number is said."""
 
@@ -58,7 +60,7 @@ def _labelled(value: Any) -> bool:
 
 
 def _of_growth(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
-    runs = [{tuple(row[:3]): row[3] for row in about.get("growth", ())} for about in (one, other)]
+    runs = [{tuple(row[:RUN]): row[RUN:] for row in about.get("growth", ())} for about in (one, other)]
     shared = runs[0].keys() & runs[1].keys()
     wrong = sum(runs[0][key] != runs[1][key] for key in shared)
     for k, which in enumerate(("first", "second")):

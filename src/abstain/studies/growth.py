@@ -1,24 +1,33 @@
-"""How ContEXP3-ABS's regret grows with the number of rounds (claim 14): runs without experts, so without cells."""
+"""How ContEXP3-ABS's regret grows with the number of rounds, for claims: runs without experts, so without cells."""
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from .. import __version__
 from ..errors import InputError
 from ..instances import lipschitz
-from ..learners import ContExp3Abs
-from ..simulate import simulate
-from ..tables import as_count, as_seed
-from . import seeds
-from .ingredients import Keyed
+from ..tables import as_count, as_seed, is_number
+from .ingredients import Keyed, one_of
 
-Row: TypeAlias = tuple[int, int, int, float]
-"""Dimension, rounds, run, regret."""
 QUICK_ROUNDS, QUICK_RUNS = 10_000, 2
+
+
+class Row(NamedTuple):
+    """What a run came to."""
+
+    actions: str
+    gamma: float | None
+    dim: int
+    rounds: int
+    run: int
+    regret: float
+    """Expected, against the best action on every input: that of h = lean, r = |lean| - (1 - 2c), wherever gamma is at
+    most 1 - 2c."""
+    close: int | None = None
+    """M*_T(gamma) of this pair, on the grid."""
+    bound: float | None = None
+    """Theorem 2's, with its proof's constants and this M*."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,9 @@ class GrowthStudy:
     runs: int = 10
     cost: float = 0.3
     seed: int = 0
+    actions: str = "three"
+    """"three", or "grid": the paper to the letter, at its rate, with each of the ``gammas``."""
+    gammas: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("dims", "rounds"):
@@ -45,6 +57,13 @@ class GrowthStudy:
         as_count(self.runs, f"study {self.name}: runs")
         as_seed(self.seed)
         lipschitz(1, self.cost)
+        one_of(self.actions, ("three", "grid"), f"study {self.name}: actions")
+        given = self.gammas if isinstance(self.gammas, (tuple, list)) else (None,)
+        fits = all(is_number(gamma) and 0.0 < gamma < 1.0 for gamma in given)
+        if not fits or bool(given) != (self.actions == "grid"):
+            expected = "a list of numbers in (0, 1)" if self.actions == "grid" else "none but for the grid"
+            raise InputError(f"study {self.name}: gammas: expected {expected}, got {self.gammas!r}")
+        object.__setattr__(self, "gammas", tuple(map(float, given)))
 
     def quick(self) -> "GrowthStudy":
         """The same with two runs, of 10,000 rounds at most."""
@@ -62,9 +81,16 @@ class Growth(Keyed):
     cost: float
     seed: int
     version: str = __version__
+    gamma: float | None = None
+    """On the grid; None for the three actions."""
 
     def __str__(self) -> str:
-        return f"ContEXP3-ABS, d = {self.dim}, {self.rounds:,} rounds, run {self.run}"
+        grid = "" if self.gamma is None else f", grid, gamma = {self.gamma:g}"
+        return f"ContEXP3-ABS{grid}, d = {self.dim}, {self.rounds:,} rounds, run {self.run}"
+
+    def _content(self) -> list[Any]:
+        """For the three actions, what it was before there was a grid."""
+        return [value for value in super()._content() if value is not None]
 
     @property
     def weight(self) -> float:
@@ -75,28 +101,20 @@ class Growth(Keyed):
 def jobs(study: GrowthStudy) -> list[Growth]:
     """The runs of a study."""
     return [
-        Growth(dim, rounds, run, study.cost, study.seed)
+        Growth(dim, rounds, run, study.cost, study.seed, gamma=gamma)
+        for gamma in study.gammas or (None,)
         for dim in study.dims
         for rounds in study.rounds
         for run in range(study.runs)
     ]
 
 
-def play(job: Growth) -> dict[str, Any]:
-    """The expected regret against the best action on every input: more than against any pair of functions."""
-    name = f"lipschitz {job.dim} {job.rounds}"
-    problem = lipschitz(job.dim, job.cost)
-    X, y = problem.draw(job.rounds, seeds.of_data(job.seed, name, 0, job.run))
-    seed = seeds.of_learner(job.seed, name, 0, job.run, "ContEXP3-ABS")
-    learner = ContExp3Abs(job.dim, cost=job.cost, horizon=job.rounds, seed=seed)
-    start = time.perf_counter()
-    trace = simulate(learner, X, y)
-    seconds, expected = time.perf_counter() - start, problem.expected(X)
-    regret = float((expected[trace.expert, np.arange(job.rounds)] - expected.min(axis=0)).sum())
-    return {"regret": regret, "balls": learner.n_balls, "seconds_run": seconds}
-
-
 def collect(studies: Sequence[Any], records: Mapping[str, Mapping[str, Any]]) -> list[Row]:
     """The runs there are records of."""
-    wanted = [job for study in studies if isinstance(study, GrowthStudy) for job in jobs(study)]
-    return [(job.dim, job.rounds, job.run, records[job.key]["regret"]) for job in wanted if job.key in records]
+    rows = []
+    for job in [job for study in studies if isinstance(study, GrowthStudy) for job in jobs(study)]:
+        if job.key in records:
+            found, actions = records[job.key], "three" if job.gamma is None else "grid"
+            more = (found.get("close"), found.get("bound"))
+            rows.append(Row(actions, job.gamma, job.dim, job.rounds, job.run, found["regret"], *more))
+    return rows

@@ -27,7 +27,7 @@ class Results(NamedTuple):
     curves: "pl.DataFrame"
     about: Mapping[str, Any]
     """``version`` of the library; ``studies``, all their fields (seeds, learners and their options among them);
-    ``growth``, runs of ContEXP3-ABS as (dimension, rounds, run, regret). Empty for files of earlier versions."""
+    ``growth``, runs of ContEXP3-ABS (`growth.Row`). Empty for files of earlier versions."""
 
 
 def write(path: Path, curves: "pl.DataFrame", studies: Sequence[AnyStudy], grown: Sequence[Row]) -> None:

@@ -6,11 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import datasets
 from . import claims, figures, outputs, report
 from . import tables as tabled
 from .logs import report as logs
-from .problems import INSTANCES
 from .results import summary
 from .rows import rows_of
 from .runner import FAILURES, Session, run
@@ -64,8 +62,7 @@ def reproduce(
         shown = figures.draw_studies(session.curves, played, out / "figures")
         alone = {study.name for study in studies if not study.role}
         curves = session.curves.filter(session.curves["study"].is_in([study.name for study in judged]))
-        more = {"n_experts": _n_experts(judged), "growth": session.grown, "studies": judged}
-        verdicts = claims.judge(curves, more) if judged else []
+        verdicts = claims.judge(curves, judged, claims.known(judged, session.grown, data)) if judged else []
         readings = claims.breaks(curves, verdicts, {study.name: study.title for study in judged}, judged)
         tables = tabled.tables(session.curves, studies)
         for table in tables:
@@ -132,20 +129,6 @@ def _played_instead(wanted: AnyStudy, played: AnyStudy) -> str:
         f"{', '.join(played.sets)} instead; to get {'them' if len(sets) > 1 else 'it'}: abstain datasets get "
         f"{' '.join(sets)}"
     )
-
-
-def _n_experts(studies: Sequence[AnyStudy]) -> dict[str, int]:
-    """K for each set of the studies behind claim 13."""
-    return {
-        dataset: (
-            INSTANCES[dataset](cost).experts
-            if dataset in INSTANCES
-            else study.experts.make(datasets.info(dataset).features, None)
-        ).n_experts
-        for study in studies
-        if isinstance(study, Study) and study.role == "adversarial"
-        for dataset, cost in study.settings
-    }
 
 
 def _missing(session: Session) -> list[str]:

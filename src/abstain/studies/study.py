@@ -20,7 +20,7 @@ SetAndCost: TypeAlias = tuple[str, float]
 SCALES = ("maxabs", "minmax", "none")
 PUBLISHED = (200, 1_000, 5_000, 9_800)
 """The rounds of the published points: always among the checkpoints."""
-ROLES = ("main", "extreme", "confidence", "small", "bias", "adversarial", "reading")
+ROLES = ("main", "extreme", "confidence", "small", "bias", "adversarial", "theory", "reading")
 MOST_ROUNDS = 10**9
 QUICK_ROUNDS, QUICK_DRAWS = 2_000, 2
 LEAST_1 = {"least": 1}

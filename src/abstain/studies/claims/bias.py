@@ -1,10 +1,12 @@
-"""Where the instance's own graph misleads UCB-NT (claims 11 and 12)."""
+"""Where the instance's own graph misleads UCB-NT (claim 11)."""
 
 import numpy as np
 
 from ... import instances
-from .settings import Results, Run
-from .verdict import Failure, Verdict, Word, give, not_judged
+from .claim import Claim
+from .results import Results
+from .settings import Run
+from .verdict import Failure, Finding, Word, not_judged
 
 OWN, SAFE = "UCB-NT, own graph", ("UCB-NT", "UCB-GT")
 
@@ -23,16 +25,21 @@ def is_linear(run: Run, gap: float) -> bool:
     return bool(run.regret[-1] - run.regret[half] >= LINEAR * gap * (run.t[-1] - run.t[half]))
 
 
-def linear_regret(results: Results, number: int) -> Verdict:
-    """Claim 11 (the bias problem of figure 3) and claim 12 (the construction behind proposition 1)."""
-    dataset = {11: "bias-problem", 12: "proposition-1"}[number]
-    instance = instances.bias_problem() if number == 11 else instances.proposition_1()
+def bias_runs(results: Results, learner: str, dataset: str) -> list[Run]:
+    """The runs of a learner on a set, in studies with the role "bias"."""
+    studies = results.roles.named("bias")
+    return [run for run in results.runs(learner, dataset=dataset) if run.study in studies]
+
+
+def linear_regret(results: Results) -> Finding:
+    """On the bias problem of figure 3."""
+    dataset, instance = "bias-problem", instances.bias_problem()
     gap = max(instance.means) - min(instance.means)
     runs = {
-        name: [run for run in results.runs(name, "bias", dataset) if run.cost == instance.cost] for name in (OWN, *SAFE)
+        name: [run for run in bias_runs(results, name, dataset) if run.cost == instance.cost] for name in (OWN, *SAFE)
     }
     if not runs[OWN] or not any(runs[name] for name in SAFE):
-        return not_judged(number, "bias")
+        return not_judged("bias")
     shares = {name: sum(is_linear(run, gap) for run in found) / len(found) for name, found in runs.items() if found}
     safe = max(share for name, share in shares.items() if name != OWN)
     verdict: Word = "fails"
@@ -43,4 +50,14 @@ def linear_regret(results: Results, number: int) -> Verdict:
     listed = ", ".join(f"{share:.0%} of {len(runs[name])} runs of {name}" for name, share in shares.items())
     numbers = f"Linear regret (half the gap of {gap:.4f} or more in every late round) in {listed}."
     fails = [] if verdict == "holds" else [Failure(dataset, instance.cost, f"linear in {listed}")]
-    return give(number, verdict, numbers, fails, ["bias"])
+    return Finding(verdict, numbers, fails, [run.study for run in runs[OWN]])
+
+
+BIAS_PROBLEM = Claim(
+    11,
+    "UCB-NT on the instance's own graph has linear regret on the bias problem.",
+    f"A run is linear if over its second half it pays at least {LINEAR:.0%} of the gap in every round on average. "
+    f"It holds if at least {OFTEN:.0%} of the runs on the own graph are, and at most {SELDOM:.0%} of "
+    "those of UCB-NT on the subset graph and of UCB-GT; in part if merely more than of these.",
+    linear_regret,
+)

@@ -1,7 +1,9 @@
 """The simple example of figure 6 (claim 18)."""
 
 from .. import simple
-from .verdict import Failure, Verdict, by_share, give
+from .claim import Claim
+from .results import Results
+from .verdict import Failure, Finding, by_share
 
 PIECES = 40
 """Of the line; a threshold can be at any border between them."""
@@ -16,8 +18,8 @@ def losses(P: float, cost: float) -> tuple[float, float]:
     return min(threshold, float(found.paired.min())), threshold
 
 
-def simple_example() -> Verdict:
-    """Claim 18, for several P = Pr[x <= eta] and costs below 1/2, by trying all pairs on a grid."""
+def simple_example(results: Results) -> Finding:
+    """For several P = Pr[x <= eta] and costs below 1/2, by trying all pairs on a grid."""
     cases = [(P, cost) for P in (0.1, 0.3, 0.5, 0.8) for cost in (0.05, 0.2, 0.4)]
     fails = []
     for P, cost in cases:
@@ -29,4 +31,12 @@ def simple_example() -> Verdict:
         f"As stated for {len(cases) - len(fails)} of {len(cases)} choices of P and c < 1/2, over all pairs of a grid; "
         f"P = 0.5, c = 0.2: pair {pair:.3f}, threshold {threshold:.3f}."
     )
-    return give(18, by_share(len(cases) - len(fails), len(cases)), numbers, fails)
+    return Finding(by_share(len(cases) - len(fails), len(cases)), numbers, fails)
+
+
+SIMPLE_EXAMPLE = Claim(
+    18,
+    "In the simple example of figure 6 the best pair pays c P, the best threshold P/2.",
+    "All pairs of a grid are tried, for several P and costs below 1/2; equal up to rounding.",
+    simple_example,
+)

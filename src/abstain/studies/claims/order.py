@@ -1,13 +1,17 @@
-"""Who has less regret than whom (claims 1 to 3, 7 to 9), and whether more edges go with it (claim 16)."""
+"""Who has less regret than whom (claims 1 to 3, 7 to 9)."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
-from .settings import MAIN, PAPER, Results, Setting
-from .verdict import Failure, Verdict, by_share, give, not_judged
+from .claim import Claim
+from .paired import LEVEL, tested
+from .results import Results
+from .settings import Setting
+from .verdict import IN_ALL, Failure, Finding, by_share, not_judged
 
-ORDERS = {1: ("UCB-GT", "UCB-NT"), 2: ("UCB-GT", "UCB"), 3: ("UCB-NT", "UCB")}
+ORDERS = (("UCB-GT", "UCB-NT"), ("UCB-GT", "UCB"), ("UCB-NT", "UCB"))
 """Claims 1 to 3: the first has less regret than the second. "Less" is a smaller mean R_T / T, by however little: the
 paper says "outperforms on all", and compares the means of curves."""
 
@@ -30,67 +34,52 @@ def _worse(setting: Setting, better: str, worse: str) -> Failure | None:
     return Failure(setting.dataset, setting.cost, f"{better} {ours:.4f}, {worse} {theirs:.4f}{scaled}")
 
 
-def less_regret(results: Results, number: int, studies: Sequence[str] = MAIN) -> Verdict:
+def less_regret(better: str, worse: str, results: Results) -> Finding:
     """Claims 1, 2 and 3."""
-    better, worse = ORDERS[number]
-    settings = results.settings(*studies, learners=(better, worse))
+    settings = results.settings(*results.main, learners=(better, worse))
     if not settings:
-        return not_judged(number, studies[0], f"No results of {better} and {worse}")
+        return not_judged(results.main[0], f"No results of {better} and {worse}")
     fails = [failure for setting in settings if (failure := _worse(setting, better, worse))]
     ratios = [setting.regret(better) / setting.regret(worse) for setting in settings if setting.regret(worse) > 0]
     middle = f"; the median of its regret is {np.median(ratios):.2f} times {worse}'s" if ratios else ""
-    numbers = f"{better} has less on {len(settings) - len(fails)} of {scope(settings, studies[0])}{middle}."
-    return give(
-        number, by_share(len(settings) - len(fails), len(settings)), numbers, fails, [s.study for s in settings]
-    )
+    count = f"{better} has less on {len(settings) - len(fails)} of {scope(settings, results.main[0])}"
+    numbers = f"{count}{middle}; {tested(settings, better, worse)}."
+    return Finding(by_share(len(settings) - len(fails), len(settings)), numbers, fails, [s.study for s in settings])
 
 
-def elsewhere(results: Results, number: int, studies: Sequence[str]) -> Verdict:
+def elsewhere(role: str, results: Results) -> Finding:
     """Claims 7, 8 and 9: claims 1 to 3 in other studies. Every pair in every setting is one check."""
+    studies = results.roles.named(role)
     found = [s for study in studies for s in results.settings(study, learners=("UCB", "UCB-NT", "UCB-GT"))]
     settings = [s for s in found if not s.role.repeats(s.dataset)]
     if not settings:
-        return not_judged(number, studies[0])
+        return not_judged(studies[0])
     counts, fails = [], []
-    for better, worse in ORDERS.values():
+    for better, worse in ORDERS:
         lost = [failure for setting in settings if (failure := _worse(setting, better, worse))]
         counts.append(f"{better} below {worse} on {len(settings) - len(lost)}")
         fails += lost
     total = len(settings) * len(ORDERS)
     numbers = f"Of {scope(settings, *studies)}: {', '.join(counts)}."
-    return give(number, by_share(total - len(fails), total), numbers, fails, [s.study for s in settings])
+    return Finding(by_share(total - len(fails), total), numbers, fails, [s.study for s in settings])
 
 
-def more_edges(results: Results, studies: Sequence[str] = MAIN) -> Verdict:
-    """Claim 16: of two of the paper's learners, the one with more edges at T has less regret at T.
+_LESS = (
+    f"Less is a smaller mean R_T/T, by however little. {IN_ALL} How many differences are significant is said beside it "
+    f"and decides nothing: paired t tests, two-sided, over the expert sets, at {LEVEL:.0%} with Holm's correction for "
+    "the number of settings."
+)
+_THREE = f"Each of the three comparisons in each setting is one check; less as in claims 1 to 3. {IN_ALL}"
 
-    "The higher the number of edges, the smaller the regret" is a statement of order, so a setting counts only if all
-    its pairs are in order: the rank correlation of edges and regret over the four learners is then -1.
-    """
-    settings = results.settings(*studies, learners=PAPER)
-    if not settings:
-        return not_judged(16, studies[0])
-    fails, correlations = [], []
-    for setting in settings:
-        edges = np.array([setting.lines[name].edges[-1] for name in PAPER])
-        regret = np.array([setting.regret(name) for name in PAPER])
-        swapped = [
-            f"{PAPER[i]} has more edges than {PAPER[j]} but regret {regret[i]:.4f} against {regret[j]:.4f}"
-            for i, j in np.argwhere((edges[:, None] > edges) & (regret[:, None] >= regret))
-        ]
-        correlations.append(rank_correlation(edges, regret))
-        if swapped:
-            fails.append(Failure(setting.dataset, setting.cost, "; ".join(swapped)))
-    numbers = (
-        f"The four learners are in order on {len(settings) - len(fails)} of {scope(settings, studies[0])}; "
-        f"the mean rank correlation of edges and regret is {np.mean(correlations):.2f}."
+GT_BELOW_NT, GT_BELOW_UCB, NT_BELOW_UCB = (
+    Claim(
+        number,
+        f"{better} has less regret than {worse} on all data sets and costs.",
+        _LESS,
+        partial(less_regret, better, worse),
     )
-    return give(16, by_share(len(settings) - len(fails), len(settings)), numbers, fails, [s.study for s in settings])
-
-
-def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
-    """Spearman's, with mean ranks for ties; 0 if all values of one are equal."""
-    ranks = [np.array([(v < x).sum() + ((v == x).sum() - 1) / 2 for x in v]) for v in (a, b)]
-    deviations = [rank - rank.mean() for rank in ranks]
-    scale = np.sqrt((deviations[0] ** 2).sum() * (deviations[1] ** 2).sum())
-    return float((deviations[0] * deviations[1]).sum() / scale) if scale > 0 else 0.0
+    for number, (better, worse) in enumerate(ORDERS, 1)
+)
+EXTREME = Claim(7, "Claims 1 to 3 also hold at extreme costs.", _THREE, partial(elsewhere, "extreme"))
+CONFIDENCE = Claim(8, "Claims 1 to 3 also hold for confidence-based experts.", _THREE, partial(elsewhere, "confidence"))
+FEWER = Claim(9, "Claims 1 to 3 also hold for 500 experts.", _THREE, partial(elsewhere, "small"))

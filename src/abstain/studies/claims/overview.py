@@ -37,7 +37,9 @@ def table(verdicts: Sequence[Verdict]) -> "Table":
 
 
 def readings_table(readings: Sequence[Reading]) -> "Table":
-    """A row a reading: the verdict's shape for each claim, and the claims it breaks."""
+    """A row a reading: the verdict's shape for each claim, the claims it breaks, and the median ratio of UCB-GT's
+    regret to UCB-NT's, under our reading and under this one.
+    """
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -47,8 +49,10 @@ def readings_table(readings: Sequence[Reading]) -> "Table":
     for number in CLAIMS:
         result.add_column(str(number), justify="center")
     result.add_column("breaks")
+    result.add_column("UCB-GT / UCB-NT", justify="right")
     for reading in readings:
         marks = {verdict.number: verdict.mark for verdict in reading.verdicts}
         broken = ", ".join(map(str, reading.breaks)) or "none"
-        result.add_row(Text(reading.name), *(marks.get(number, "") for number in CLAIMS), broken)
+        lead = " → ".join(f"{one:.2f}" for one in reading.leads if one is not None)
+        result.add_row(Text(reading.name), *(marks.get(number, "") for number in CLAIMS), broken, lead)
     return result

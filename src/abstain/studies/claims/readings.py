@@ -1,14 +1,14 @@
 """What other readings of the paper do to its claims."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import median
 from typing import TYPE_CHECKING
 
 from ..spec import AnyStudy
-from .closeness import close_to_fs
-from .edges import how_many_edges
-from .order import less_regret, more_edges
-from .settings import MAIN, Results, Setting
+from .ledger import all_claims, verdict
+from .results import Results
+from .settings import Setting
 from .verdict import Verdict
 
 if TYPE_CHECKING:
@@ -16,17 +16,21 @@ if TYPE_CHECKING:
 
 CLAIMS = (1, 2, 3, 4, 5, 16)
 """The claims that a reading's results, the settings of figures 7 and 8 on other experts or scales, can be asked."""
+LEAD = ("UCB-GT", "UCB-NT")
+"""Whose lead over whom rests on the reading."""
 _WORSE = ("holds", "holds in part", "fails")
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """R_T / T by learner in a setting, under our reading (None if it was not run) and under this one."""
+    """What the learners came to in one setting."""
 
     dataset: str
     cost: float
     ours: Mapping[str, float] | None
+    """R_T / T under our reading, by learner; None if it was not run there."""
     here: Mapping[str, float]
+    """... and under this one."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,15 @@ class Reading:
     breaks: tuple[int, ...]
     """The claims that fare worse than under our reading; without that, those that do not hold."""
     sizes: tuple[Sizes, ...] = ()
+
+    @property
+    def leads(self) -> tuple[float | None, float | None]:
+        """The median of UCB-GT's regret as a share of UCB-NT's, under our reading and under this one, over the
+        settings that both have; claim 1 says whether it is less, this how much.
+        """
+        both = [(sizes.ours, sizes.here) for sizes in self.sizes if sizes.ours is not None]
+        here = [here for _, here in both] or [sizes.here for sizes in self.sizes]
+        return _lead([ours for ours, _ in both]), _lead(here)
 
 
 def breaks(
@@ -54,27 +67,41 @@ def breaks(
     """
     results = Results(curves, studies)
     before = {verdict.number: verdict.verdict for verdict in ours}
+    asked = [claim for claim in all_claims() if claim.number in CLAIMS]
     readings = []
     for study in results.studies:
         if results.roles[study].is_reading:
-            verdicts = [less_regret(results, number, (study,)) for number in (1, 2, 3)]
-            verdicts += [judge(results, (study,)) for judge in (close_to_fs, how_many_edges, more_edges)]
+            reading = results.as_reading(study)
+            verdicts = [verdict(claim, reading) for claim in asked]
+            sizes = _sizes(results, study)
             broken = tuple(v.number for v in verdicts if _is_worse(v.verdict, before.get(v.number, "holds")))
-            readings.append(
-                Reading(study, (titles or {}).get(study) or study, verdicts, broken, _sizes(results, study))
-            )
+            found = Reading(study, (titles or {}).get(study) or study, verdicts, broken, sizes)
+            readings.append(replace(found, verdicts=[_with_lead(v, found) for v in verdicts]))
     return readings
 
 
 def _sizes(results: Results, study: str) -> tuple[Sizes, ...]:
-    ours = {(at.dataset, at.cost): _regrets(at) for at in results.settings(*MAIN)}
-    return tuple(
-        Sizes(at.dataset, at.cost, ours.get((at.dataset, at.cost)), _regrets(at)) for at in results.settings(study)
-    )
+    ours = {(s.dataset, s.cost): _regrets(s) for s in results.settings(*results.main)}
+    return tuple(Sizes(s.dataset, s.cost, ours.get((s.dataset, s.cost)), _regrets(s)) for s in results.settings(study))
 
 
 def _regrets(setting: Setting) -> dict[str, float]:
-    return {learner: setting.regret(learner) for learner in setting.lines}
+    return {label: setting.regret(label) for label in setting.lines}
+
+
+def _lead(regrets: Sequence[Mapping[str, float]]) -> float | None:
+    better, worse = LEAD
+    ratios = [one[better] / one[worse] for one in regrets if one.get(worse, 0.0) > 0.0 and better in one]
+    return median(ratios) if ratios else None
+
+
+def _with_lead(verdict: Verdict, reading: Reading) -> Verdict:
+    """Claim 1 with what the lead was before."""
+    ours, here = reading.leads
+    if verdict.number != 1 or ours is None or here is None:
+        return verdict
+    more = f" In these settings the median was {ours:.2f} under our reading, and is {here:.2f}."
+    return replace(verdict, numbers=verdict.numbers + more)
 
 
 def _is_worse(verdict: str, than: str) -> bool:

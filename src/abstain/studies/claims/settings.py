@@ -1,23 +1,17 @@
-"""The results as the claims need them: what each learner did in each setting."""
+"""What each learner did in each setting, as the claims need it."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..results import summary
-from ..spec import AnyStudy
-from .roles import Role, Roles
-
-if TYPE_CHECKING:
-    import polars as pl
+from .roles import Role
 
 Floats: TypeAlias = NDArray[np.float64]
 
 MAIN = ("regret", "abstention", "main")
-"""Studies with the same settings, and so the same runs; of a setting that is in several, the first counts."""
+"""The paper's studies with the settings of figures 7 to 10; of a setting that is in several, the first counts."""
 PAPER = ("UCB", "UCB-NT", "UCB-GT", "FS")
 """The paper's four learners."""
 
@@ -33,6 +27,8 @@ class Line:
     abstained: Floats
     """The fraction of the rounds so far."""
     edges: Floats
+    of_sets: Floats = field(default_factory=lambda: np.zeros(0))
+    """R_T / T of each expert set, in their order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,58 +63,3 @@ class Run:
     regret: Floats
     """R_t."""
     edges: NDArray[np.int64]
-
-
-class Results:
-    """The results frame, arranged. Rows whose comparator is not known yet are left out.
-
-    ``studies`` are those whose results they are; what is not among them has the role of the paper's of that name.
-    """
-
-    def __init__(self, curves: "pl.DataFrame", studies: Iterable[AnyStudy] = ()) -> None:
-        import polars as pl
-
-        self.roles = Roles(studies)
-        self.curves = curves.filter(pl.col("best").is_not_null())
-        self._settings: dict[tuple[str, str, float], Setting] = {}
-        sets = self.curves.group_by("study", "dataset", "cost").agg(pl.col("expert_set").n_unique())
-        expert_sets = {(study, dataset, cost): n for study, dataset, cost, n in sets.iter_rows()}
-        table = summary(self.curves).sort("study", "dataset", "cost", "learner", "t")
-        for key, rows in table.partition_by("study", "dataset", "cost", as_dict=True, maintain_order=True).items():
-            study, dataset, cost = key
-            last, lines = rows["t"].max(), {}
-            for name, line in rows.partition_by("learner", as_dict=True, maintain_order=True).items():
-                if line["t"][-1] == last:
-                    columns = ("t", "regret", "regret_sd", "abstained", "edges")
-                    lines[name[0]] = Line(*(line[column].to_numpy() for column in columns))
-            self._settings[key] = Setting(study, dataset, cost, expert_sets[key], lines, self.roles[study])
-
-    @property
-    def studies(self) -> list[str]:
-        """The studies there are results of, sorted."""
-        return sorted({study for study, _, _ in self._settings})
-
-    def settings(self, *studies: str, learners: tuple[str, ...] = ()) -> list[Setting]:
-        """The settings of these studies in which these learners were run; of equal ones the first study's."""
-        found: dict[tuple[str, float], Setting] = {}
-        for wanted in studies:
-            for (study, dataset, cost), setting in self._settings.items():
-                if study == wanted and setting.has(*learners):
-                    found.setdefault((dataset, cost), setting)
-        return [found[key] for key in sorted(found)]
-
-    def runs(self, learner: str, study: str | None = None, dataset: str | None = None) -> list[Run]:
-        """Every run of a learner, one a draw and expert set."""
-        import polars as pl
-
-        rows = self.curves.filter(pl.col("learner") == learner)
-        if study is not None:
-            rows = rows.filter(pl.col("study") == study)
-        if dataset is not None:
-            rows = rows.filter(pl.col("dataset") == dataset)
-        keys = ("study", "dataset", "cost", "expert_set", "draw")
-        found = []
-        for key, run in rows.sort(*keys, "t").partition_by(*keys, as_dict=True, maintain_order=True).items():
-            regret = (run["loss"] - run["best"]).to_numpy()
-            found.append(Run(key[0], key[1], key[2], run["t"].to_numpy(), regret, run["edges"].to_numpy()))
-        return found

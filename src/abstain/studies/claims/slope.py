@@ -3,9 +3,11 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .claim import Claim
 from .order import scope
-from .settings import MAIN, Line, Results
-from .verdict import Failure, Verdict, by_share, give, not_judged
+from .results import Results
+from .settings import Line
+from .verdict import IN_ALL, Failure, Finding, by_share, not_judged
 
 SLOW = -0.1
 """Slowly: the slope of log(R_t / t) against log t is above this, so that ten times as many rounds take at most a fifth
@@ -26,11 +28,11 @@ def late_slope(line: Line) -> float | None:
     return slope(line.t[late], regret) if len(regret) > 1 and (regret > 0).all() else None
 
 
-def ucb_is_slow(results: Results) -> Verdict:
-    """Claim 10: UCB's slope lies between `SLOW` and 0 in every setting of figures 7 and 8."""
-    settings = [s for s in results.settings(*MAIN, learners=("UCB",)) if late_slope(s.lines["UCB"]) is not None]
+def ucb_is_slow(results: Results) -> Finding:
+    """UCB's slope lies between `SLOW` and 0 in every setting of figures 7 and 8."""
+    settings = [s for s in results.settings(*results.main, learners=("UCB",)) if late_slope(s.lines["UCB"]) is not None]
     if not settings:
-        return not_judged(10, "regret")
+        return not_judged(results.main[0])
     slopes = [late_slope(setting.lines["UCB"]) or 0.0 for setting in settings]
     fails = [
         Failure(s.dataset, s.cost, f"slope {value:+.3f}, {'falls faster' if value <= SLOW else 'does not fall'}")
@@ -39,7 +41,15 @@ def ucb_is_slow(results: Results) -> Verdict:
     ]
     numbers = (
         f"From t = sqrt(T) to T the slope of log R_t/t is between {SLOW:g} and 0 on {len(settings) - len(fails)} of "
-        f"{scope(settings, 'regret')}; it goes from {min(slopes):+.3f} to {max(slopes):+.3f}, median "
+        f"{scope(settings, results.main[0])}; it goes from {min(slopes):+.3f} to {max(slopes):+.3f}, median "
         f"{np.median(slopes):+.3f}; it is not below 0 on {sum(value >= 0.0 for value in slopes)}."
     )
-    return give(10, by_share(len(settings) - len(fails), len(settings)), numbers, fails, [s.study for s in settings])
+    return Finding(by_share(len(settings) - len(fails), len(settings)), numbers, fails, [s.study for s in settings])
+
+
+SLOWLY = Claim(
+    10,
+    "UCB's average regret falls, but slowly.",
+    f"From t = sqrt(T) on, the slope of log(R_t/t) against log t is below 0 and above {SLOW:g}. {IN_ALL}",
+    ucb_is_slow,
+)

@@ -63,7 +63,7 @@ def _shapes(reading: Reading, claims: Sequence[int]) -> Shapes:
     return Shapes(reading.name, [words.get(number, "") for number in claims], broken, worse)
 
 
-_HEADS = ("UCB-NT, ours", "UCB-NT, this", "UCB-GT, ours", "UCB-GT, this", "times, ours", "times, this")
+_HEADS = ("UCB-NT, ours", "UCB-NT, this", "UCB-GT, ours", "UCB-GT, this", "GT / NT, ours", "GT / NT, this")
 
 
 def _sizes(reading: Reading) -> Sized:
@@ -80,9 +80,8 @@ def _medians(reading: Reading) -> list[Cell]:
     both = [size for size in reading.sizes if None not in (*_both(size.ours), *_both(size.here))]
     pairs = [[_both(size.ours) for size in both], [_both(size.here) for size in both or reading.sizes]]
     middle = [tuple(_median([pair[k] for pair in some]) for k in (0, 1)) for some in pairs]
-    times = [_median([_times(pair) for pair in some]) for some in pairs]
     leads = sum(nt is not None and gt is not None and gt < nt for nt, gt in pairs[1])
-    cells = _cells(*middle)[:4] + [factor(one) for one in times]
+    cells = _cells(*middle)[:4] + [factor(one) for one in reading.leads]
     return [Cell(text) for text in (reading.name, *cells, f"{leads} of {len(pairs[1])}")]
 
 
@@ -92,13 +91,13 @@ def _both(regrets: Mapping[str, float] | None) -> tuple[float | None, ...]:
 
 def _cells(ours: Sequence[float | None], here: Sequence[float | None]) -> list[str]:
     both = [number(one) for pair in zip(ours, here, strict=True) for one in pair]
-    return [*both, factor(_times(ours)), factor(_times(here))]
+    return [*both, factor(_share(ours)), factor(_share(here))]
 
 
-def _times(pair: Sequence[float | None]) -> float | None:
-    """How many times the regret of UCB-GT that of UCB-NT is; none where one is not positive."""
+def _share(pair: Sequence[float | None]) -> float | None:
+    """UCB-GT's regret as a share of UCB-NT's; none where that is not positive."""
     nt, gt = pair
-    return nt / gt if nt is not None and gt is not None and nt > 0.0 and gt > 0.0 else None
+    return gt / nt if nt is not None and gt is not None and nt > 0.0 else None
 
 
 def _median(values: Sequence[float | None]) -> float | None:

@@ -56,11 +56,15 @@ def _growth(study: GrowthStudy) -> Setting:
         "",
         f"lipschitz, d = {', '.join(map(str, study.dims))}: {study.cost:g}",
         "none",
-        "ContEXP3-ABS",
+        f"ContEXP3-ABS, {study.actions}{_gammas(study.gammas)}",
         ", ".join(f"{n:,}" for n in study.rounds),
         f"{study.runs} runs",
         study.seed,
     )
+
+
+def _gammas(gammas: Sequence[float]) -> str:
+    return f", \N{GREEK SMALL LETTER GAMMA} = {', '.join(f'{gamma:g}' for gamma in gammas)}" if gammas else ""
 
 
 def _logs(study: LogStudy) -> Setting:
