@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ..claims import Verdict
 
-RINGS = (1, 2, 3)
-"""The claims that rest on how we read the rings."""
+RINGS = 1
+"""The claim that rests on how we read the rings: the lead of UCB-GT over UCB-NT."""
 _WORDS = (("holds", "hold"), ("holds in part", "hold in part"), ("fails", "fail"), ("not judged", "not judged"))
 
 
