@@ -47,11 +47,11 @@ def places(verdict):
 
 def test_without_results_it_says_what_to_run():
     verdicts = claims.judge(empty())
-    assert [verdict.number for verdict in verdicts] == list(range(1, 26))
+    assert {verdict.number for verdict in verdicts} >= set(range(1, 26))
     assert all(verdict.claim for verdict in verdicts)
     words = {verdict.number: verdict.verdict for verdict in verdicts}
-    assert [words.pop(number) for number in (18, 23, 25)] == ["holds"] * 3  # they need no study
-    assert set(words.values()) == {"not judged"}
+    assert [words.pop(number) for number in (18, 23)] == ["holds"] * 2  # they need no study
+    assert {words[number] for number in range(1, 26) if number in words} == {"not judged"}
     needed = {
         1: "regret",
         4: "regret",
@@ -283,18 +283,26 @@ def test_how_many_edges(wrong, word):
     assert verdict.verdict == "fails"  # half of the sets is not general
     assert places(verdict) == [("skin", 0.2)]
     assert word in verdict.fails_at[0].note
-    verdict = judged(5, pl.concat([good, bad, setting("regret", "guide", 0.2)]))
+    verdict = judged(5, pl.concat([good, bad, setting("regret", "higgs", 0.2)]))
     assert verdict.verdict == "holds"
-    assert "2 of 3 sets in general (2 of 3 settings run" in verdict.numbers
+    assert "2 of 3 other sets (2 of 3 settings run" in verdict.numbers
+    again = pl.concat([good, bad, setting("regret", "guide", 0.2), setting("regret", "cod-rna", 0.1)])
+    assert judged(5, again).verdict == "fails"  # those depicted are not others
+
+
+def test_millions_are_rounded_as_in_the_paper_and_counted_without():
+    parts = [setting("regret", f"s{k}", 0.1, edges={**EDGES, "UCB-GT": n}) for k, n in enumerate((2e6, 3e6, 3.49e6))]
+    verdict = judged(5, pl.concat(parts))
+    assert verdict.verdict == "holds"
+    assert "between 1 and 3 million without rounding on 2" in verdict.numbers
 
 
 def test_edges_that_empty_rings_leave():
-    few, some = {**EDGES, "UCB-GT": 200_000}, {**EDGES, "UCB-GT": 1_160_000}
+    few, some = {**EDGES, "UCB-GT": 200_000}, {**EDGES, "UCB-GT": 1_150_000}
     parts = [setting("regret", "eye", 0.1), setting("regret", "skin", 0.1, edges=few)]
     parts += [setting("regret", "guide", 0.1, edges=some), setting("regret", "x", 0.1, edges={**EDGES, "UCB-GT": 2e6})]
     numbers = judged(5, pl.concat(parts)).numbers
-    assert "3 of these are within 2% of 10^4 (19 m + 20)" in numbers
-    assert "(m = 0, 5, 9, 15)" in numbers
+    assert "in 2 of 4 runs they are exactly 10^4 (19 m + 20)" in numbers
     other = setting("regret", "eye", 0.1, edges={**EDGES, "UCB": 2_100, "UCB-NT": 210_000})
     assert "empty" not in judged(5, pl.concat([*parts, other])).numbers
 
@@ -309,24 +317,27 @@ def test_both_experiments_depicted_must_have_the_edges():
     assert verdict(EDGES, EDGES).verdict == "holds"
     assert verdict(EDGES, EDGES, EDGES, EDGES, few).verdict == "holds"
     assert verdict(EDGES, few, EDGES).verdict == "holds in part"
-    assert "1 of the 2 depicted and 1 of 1 sets" in verdict(EDGES, few, EDGES).numbers
+    assert "1 of the 2 depicted and 1 of 1 other sets" in verdict(EDGES, few, EDGES).numbers
     assert verdict(EDGES, EDGES, few, EDGES).verdict == "holds in part"
     assert verdict(few, EDGES, few).verdict == "fails"
 
 
-def test_at_least_as_many_edges():
+def test_more_edges_than_the_subset_graph():
     def pair(gt, dataset, study="main"):
         parts = [rows(study, dataset, 0.1, "UCB-NT", 0.1, edges=80)]
         return pl.concat([*parts, rows(study, dataset, 0.1, "UCB-GT", 0.1, edges=gt)])
 
-    good, bad = [100, 90, 90, 80, 80], [100, 90, 79, 90, 90]
+    good, bad, same = [100, 90, 90, 80, 81], [100, 90, 79, 90, 90], [100, 90, 80, 80, 80]
     assert judged(15, pair(good, "a")).verdict == "holds"
     assert "2,000 of 2,000 rounds" in judged(15, pair(good, "a")).numbers
     verdict = judged(15, pl.concat([pair(good, "a"), pair(bad, "b")]))
     assert verdict.verdict == "holds in part"
     assert [str(f) for f in verdict.fails_at] == ["b, c = 0.1: UCB-GT has 79, UCB-NT 80 at t = 100 (main)"]
-    assert "1 of 2 settings, and more at T on 1" in verdict.numbers
+    assert "at T on 1 of 2 settings, and fewer at some checkpoint on 1" in verdict.numbers
     assert judged(15, pair(bad, "b")).verdict == "fails"
+    equal = judged(15, pl.concat([pair(good, "a"), pair(same, "b")]))
+    assert equal.verdict == "holds in part"
+    assert "UCB-GT has 80, UCB-NT 80" in str(equal.fails_at[0])
     studies = ("main", "regret", "abstention", "small", "confidence", "readings-balls")
     twice = pl.concat([pair(good, "eye", study) for study in studies])
     assert judged(15, twice).studies == ("confidence", "regret", "small")
@@ -581,7 +592,7 @@ def test_grows_no_faster():
     ]
     assert verdict((1, 0.8)).verdict == "fails"
     below = [Row("three", None, 1, 100, 0, -5.0), Row("three", None, 1, 1_000, 0, 2.0)]
-    assert judged(14, empty(), claims.Known(growth=below)).verdict == "holds"
+    assert judged(14, empty(), claims.Known(growth=below)).verdict == "not judged"
     assert judged(14, empty(), claims.Known(growth=below[:1])).verdict == "not judged"
 
 
@@ -687,7 +698,8 @@ def test_more_experts():
     assert len(verdict(fast, fast).fails_at) == 2
     assert verdict(slow, slow).verdict == "holds in part"
     assert verdict(fast, slow).verdict == "fails"
-    assert verdict(lambda K: -1.0, fast).verdict == "holds"
+    assert verdict(slow, lambda K: 10.0 * K).verdict == "holds in part"  # faster than sqrt(K) is not sqrt(K)
+    assert verdict(lambda K: -1.0, fast).verdict == "not judged"
 
 
 def test_four_properties(monkeypatch):
@@ -710,8 +722,9 @@ def test_four_properties(monkeypatch):
 
 
 def test_close_calls():
-    def verdict(*regrets, bound=50.0, close=20):
-        found = [Row("grid", 0.1 * (k + 1), 1, 100, 0, regret, close, bound) for k, regret in enumerate(regrets)]
+    def verdict(*regrets, bound=50.0, close=20, worst=70.0):
+        more = (close, bound, worst)
+        found = [Row("grid", 0.1 * (k + 1), 1, 100, 0, regret, *more) for k, regret in enumerate(regrets)]
         return judged(24, empty(), claims.Known(growth=found))
 
     assert verdict(10.0, 40.0).verdict == "holds"
@@ -719,7 +732,9 @@ def test_close_calls():
     assert verdict(10.0, 60.0).verdict == "holds in part"
     assert places(verdict(10.0, 60.0)) == [("d = 1, gamma = 0.2, T = 100", None)]
     assert verdict(60.0).verdict == "fails"
-    assert verdict(10.0, bound=100.0).verdict == "not judged"  # it says nothing
+    assert verdict(10.0, bound=70.0).verdict == "not judged"  # nobody can pay more
+    assert "70 against 70 for d = 1, gamma = 0.1, T = 100" in verdict(10.0, bound=70.0).numbers
+    assert verdict(10.0, worst=None).verdict == "not judged"  # played by an earlier version
     assert judged(24, empty(), claims.Known(growth=grown(("three", None, 1, 0.5)))).verdict == "not judged"
 
 
@@ -728,10 +743,10 @@ def test_few_sets(monkeypatch):
 
     assert coverings.paper_covering() == (20, 2_000)
     assert coverings.equal_gaps(3, 4) == pytest.approx(0.25)
-    assert "a covering by 20 sets, K = 2,000" in judged(25, empty()).numbers
+    assert "reproduce theory" in judged(25, empty()).numbers
     both = pl.concat([playing("UCB", np.sqrt), playing("UCB-NT", np.log)])
     assert judged(25, both).verdict == "holds"
-    assert "reproduce theory" not in judged(25, both).numbers
+    assert "a covering by 20 sets, K = 2,000" in judged(25, both).numbers
     assert judged(25, both).studies == ("theory",)
     swapped = judged(25, pl.concat([playing("UCB", np.log), playing("UCB-NT", np.sqrt)]))
     assert (swapped.verdict, len(swapped.fails_at)) == ("holds in part", 1)
@@ -813,7 +828,6 @@ def test_importing_the_ledger_loads_nothing_heavy():
 
 def test_every_claim_has_its_rule():
     rules = {claim.number: claim.rule for claim in claims.all_claims()}
-    assert sorted(rules) == list(range(1, len(rules) + 1))
     assert all(f"{closeness.CLOSE:g}" in rules[number] for number in (4, 17))
 
 
@@ -846,6 +860,23 @@ def test_a_file_is_all_that_a_claim_takes(folder):
     (folder / "again.py").write_text(OWN)
     with pytest.raises(InputError, match="claim 101: expected one of that number"):
         claims.all_claims()
+
+
+@pytest.mark.parametrize(
+    ("judge", "words"),
+    [
+        ("lambda results: 1 / 0", "ZeroDivisionError"),
+        ("lambda results: None", "expected a Finding, got None"),
+        ('lambda results: Finding("hold", "Well.")', "got 'hold'"),
+        ('lambda results: Finding("holds", None)', "a sentence"),
+    ],
+)
+def test_a_judge_that_fails_leaves_the_other_verdicts(folder, judge, words):
+    lines = ["from abstain.studies.claims import Claim, Finding", f'MINE = Claim(101, "Text.", "Rule.", {judge})']
+    (folder / "my_claim.py").write_text("\n".join(lines))
+    *others, last = claims.judge(setting("regret", "eye", 0.1))
+    assert (last.verdict, others[0].verdict) == ("not judged", "holds")
+    assert words in last.numbers
 
 
 @pytest.mark.parametrize(

@@ -60,4 +60,6 @@ def _promised(job: Growth, learner: ContExp3Abs, problem: Lipschitz, X: Floats) 
         n_actions=learner.experts.n_experts,
         close=close,
     )
-    return {"close": close, "bound": bound}
+    expected = problem.expected(X)
+    worst = float((expected.max(axis=0) - expected.min(axis=0)).sum())
+    return {"close": close, "bound": bound, "worst": worst}

@@ -28,6 +28,8 @@ class Row(NamedTuple):
     """M*_T(gamma) of this pair, on the grid."""
     bound: float | None = None
     """Theorem 2's, with its proof's constants and this M*."""
+    worst: float | None = None
+    """The regret of the worst action in every round."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,6 @@ def collect(studies: Sequence[Any], records: Mapping[str, Mapping[str, Any]]) ->
     for job in [job for study in studies if isinstance(study, GrowthStudy) for job in jobs(study)]:
         if job.key in records:
             found, actions = records[job.key], "three" if job.gamma is None else "grid"
-            more = (found.get("close"), found.get("bound"))
+            more = (found.get("close"), found.get("bound"), found.get("worst"))
             rows.append(Row(actions, job.gamma, job.dim, job.rounds, job.run, found["regret"], *more))
     return rows

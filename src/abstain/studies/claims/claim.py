@@ -25,6 +25,8 @@ class Claim:
     rule: str
     """What decides the verdict, in words, from the words of the claim."""
     judge: "Callable[[Results], Finding]"
+    of_readings: bool = False
+    """Whether it is asked of other readings, too, which play the settings of figures 7 and 8."""
 
     def __post_init__(self) -> None:
         as_count(self.number, "claim: number")

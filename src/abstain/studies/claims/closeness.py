@@ -103,5 +103,6 @@ CLOSE_TO_FS = Claim(
     f"- FS is at most FS's standard deviation, on at least {SOME} sets (not asked with one expert set, which has "
     "none). It holds if all are so, in part if some are.",
     close_to_fs,
+    of_readings=True,
 )
 AT_EXTREMES = Claim(17, "UCB-GT approaches FS even at extreme costs.", f"{_CLOSE}. {IN_ALL}", close_at_extremes)

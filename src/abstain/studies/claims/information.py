@@ -62,8 +62,9 @@ def _ties(tied: Sequence[tuple[str, Setting]]) -> str:
 
 MORE_EDGES = Claim(
     16,
-    "The more edges, the less regret.",
+    "In general, provided that the bias of the estimates is controlled, the more edges the less regret.",
     f"Of any two of the paper's four learners, the one with more edges at T has less R_T/T; pairs "
     f"whose edges differ by {TIED:.0%} or less are not compared, and named. {IN_ALL}",
     more_edges,
+    of_readings=True,
 )

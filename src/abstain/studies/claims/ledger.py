@@ -4,12 +4,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ...errors import InputError
 from ..found import found
 from ..spec import AnyStudy
 from .claim import Claim
 from .known import Known
 from .results import Results
-from .verdict import Verdict
+from .verdict import Finding, Verdict
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,7 +31,12 @@ def judge(curves: "pl.DataFrame", studies: Iterable[AnyStudy] = (), known: Known
 
 
 def verdict(claim: Claim, results: Results) -> Verdict:
-    """The verdict on one claim."""
-    found = claim.judge(results)
+    """The verdict on one claim. What goes wrong in a judge is said there; the other claims have theirs."""
+    try:
+        found = claim.judge(results)
+        if not isinstance(found, Finding):
+            raise InputError(f"judge: expected a Finding, got {found!r}")
+    except Exception as error:
+        found = Finding("not judged", f"Its judge failed ({type(error).__name__}: {error}).")
     studies = tuple(sorted(set(found.studies)))
     return Verdict(claim.number, claim.text, claim.rule, found.word, found.numbers, list(found.fails_at), studies)

@@ -77,6 +77,7 @@ GT_BELOW_NT, GT_BELOW_UCB, NT_BELOW_UCB = (
         f"{better} has less regret than {worse} on all data sets and costs.",
         _LESS,
         partial(less_regret, better, worse),
+        of_readings=True,
     )
     for number, (better, worse) in enumerate(ORDERS, 1)
 )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .readings import CLAIMS, Reading
+from .readings import Reading
 from .verdict import Verdict
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def readings_table(readings: Sequence[Reading]) -> "Table":
 
     result = Table(title="Other readings (● holds, ◐ in part, ○ fails)", box=box.SIMPLE_HEAD)
     result.add_column("reading")
-    for number in CLAIMS:
+    asked = sorted({verdict.number for reading in readings for verdict in reading.verdicts})
+    for number in asked:
         result.add_column(str(number), justify="center")
     result.add_column("breaks")
     result.add_column("UCB-GT / UCB-NT", justify="right")
@@ -54,5 +55,5 @@ def readings_table(readings: Sequence[Reading]) -> "Table":
         marks = {verdict.number: verdict.mark for verdict in reading.verdicts}
         broken = ", ".join(map(str, reading.breaks)) or "none"
         lead = " → ".join(f"{one:.2f}" for one in reading.leads if one is not None)
-        result.add_row(Text(reading.name), *(marks.get(number, "") for number in CLAIMS), broken, lead)
+        result.add_row(Text(reading.name), *(marks.get(number, "") for number in asked), broken, lead)
     return result

@@ -14,8 +14,6 @@ from .verdict import Verdict
 if TYPE_CHECKING:
     import polars as pl
 
-CLAIMS = (1, 2, 3, 4, 5, 16)
-"""The claims that a reading's results, the settings of figures 7 and 8 on other experts or scales, can be asked."""
 LEAD = ("UCB-GT", "UCB-NT")
 """Whose lead over whom rests on the reading."""
 _WORSE = ("holds", "holds in part", "fails")
@@ -67,7 +65,7 @@ def breaks(
     """
     results = Results(curves, studies)
     before = {verdict.number: verdict.verdict for verdict in ours}
-    asked = [claim for claim in all_claims() if claim.number in CLAIMS]
+    asked = [claim for claim in all_claims() if claim.of_readings]
     readings = []
     for study in results.studies:
         if results.roles[study].is_reading:

@@ -26,7 +26,7 @@ class Results:
 
         self.roles = Roles(studies)
         self.known = Known() if known is None else known
-        self.main: tuple[str, ...] = tuple(dict.fromkeys([*MAIN, *self.roles.named("main")]))
+        self.main: tuple[str, ...] = tuple(sorted(self.roles.named("main"), key=lambda name: [*MAIN, name].index(name)))
         """The studies that claims 1 to 5 and others about figures 5 to 10 look at."""
         self.curves = curves.filter(pl.col("best").is_not_null())
         self._settings: dict[tuple[str, str, float], Setting] = {}

@@ -11,7 +11,8 @@ from .roles import Role
 Floats: TypeAlias = NDArray[np.float64]
 
 MAIN = ("regret", "abstention", "main")
-"""The paper's studies with the settings of figures 7 to 10; of a setting that is in several, the first counts."""
+"""The order in which the paper's studies with the role "main" are looked at: of a setting that is in several, the first
+counts, and their runs are the same."""
 PAPER = ("UCB", "UCB-NT", "UCB-GT", "FS")
 """The paper's four learners."""
 

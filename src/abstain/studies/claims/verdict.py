@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ...errors import InputError
+
 Word: TypeAlias = Literal["holds", "holds in part", "fails", "not judged"]
 MARKS: dict[Word, str] = {"holds": "●", "holds in part": "◐", "fails": "○", "not judged": "·"}
 """A shape for every verdict, so that none depends on colour."""
@@ -39,6 +41,10 @@ class Finding:
     fails_at: Sequence[Failure] = ()
     studies: Iterable[str] = ()
     """The studies whose results were used, in any order and often."""
+
+    def __post_init__(self) -> None:
+        if self.word not in MARKS or not isinstance(self.numbers, str):
+            raise InputError(f"finding: expected one of {', '.join(MARKS)} and a sentence, got {self.word!r}")
 
 
 @dataclass(frozen=True)
