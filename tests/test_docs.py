@@ -73,6 +73,14 @@ def test_kernels_that_are_defaults_have_names():
     assert shown == "(choose, note=note_nothing, seed=None)"
 
 
+def test_a_formula_is_a_picture_with_its_words():
+    picture = hook("formulas").picture("x_t \\leq 1")
+    assert picture.startswith('<svg role="img" aria-label="x_t \\leq 1"')
+    assert "M" in picture
+    with pytest.raises(ValueError, match="Unknown symbol"):  # the build fails, not the page
+        hook("formulas").picture("\\nonsense")
+
+
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
