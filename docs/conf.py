@@ -16,10 +16,10 @@ release = version = abstain.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     # Our own, in docs/hooks.
+    "breaks",
     "contents",
     "examples",
     "formulas",
@@ -53,7 +53,6 @@ autodoc_typehints = "none"  # docs/hooks/parameters.py has them
 autodoc_class_signature = "mixed"
 autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
-python_maximum_signature_line_length = 90
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 

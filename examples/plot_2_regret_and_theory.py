@@ -4,7 +4,7 @@ Regret against theory
 
 Theorem 1 promises that the expected regret of EXP3-ABS after :math:`T` rounds is at most
 
-.. math:: \sqrt{2\,(c^2 + 1)\,T \log K}
+.. math:: \sqrt{2\,(c^2 + 1)\,T\, \log K}
 
 on any sequence, if its rate was tuned for :math:`T`. What is it in fact?
 """

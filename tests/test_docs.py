@@ -67,6 +67,43 @@ def test_types_are_those_written():
     assert hook("parameters").annotated(function) == {"cost": "ab.CostLike", "n": "int | None"}
 
 
+def test_kernels_that_are_defaults_have_names():
+    signature = "(choose, note=CPUDispatcher(<function note_nothing>), seed=None)"
+    shown, _ = hook("parameters").named(None, "class", "abstain.Kernels", ab.Kernels, None, signature, None)
+    assert shown == "(choose, note=note_nothing, seed=None)"
+
+
+def test_a_formula_is_a_picture_with_its_words():
+    picture = hook("formulas").picture("x_t \\leq 1")
+    assert picture.startswith('<svg role="img" aria-label="x_t \\leq 1"')
+    assert "M" in picture
+    with pytest.raises(ValueError, match="Unknown symbol"):  # the build fails, not the page
+        hook("formulas").picture("\\nonsense")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("ucb_nt_bound(gaps,", "ucb_<wbr>nt_<wbr>bound(<wbr>gaps,"),
+        ("memory=&quot;adaptive&quot;", "memory=<wbr>&quot;adaptive&quot;"),
+        ("0.93", "0.93"),
+        ("T^((d+1)/(d+2))", "T^((d+1)/(d+2))"),
+    ],
+)
+def test_code_is_broken_between_its_words(code, expected):
+    page = '<span class="pre">a_line</span> <code class="literal"><span class="pre">{}</span></code>'
+    assert hook("breaks").breakable(page.format(code)) == page.format(expected)
+
+
+def test_the_reference_says_once_what_learners_share():
+    """What comes from a class that has its own place is not repeated: the names of all classes below it are listed."""
+    page = (ROOT / "docs" / "reference" / "learners.md").read_text(encoding="utf-8")
+    left_out = re.findall(r":: abstain\.(\S+)\n   :inherited-members: (.*)", page)
+    shared = {name: set(names.split(", ")) for name, names in left_out}
+    assert shared["KernelLearner"] == {base.__name__ for base in ab.Learner.__mro__[:-2]}
+    assert shared["learners.weighted.WeightedLearner"] == {base.__name__ for base in ab.KernelLearner.__mro__[:-2]}
+
+
 def test_every_learner_describes_its_parameters():
     parameters = hook("parameters")
     for kind in (ab.DoublyRobust, ab.Exp3Abs, ab.UCB, ab.UCBNT, ab.UCBGT, ab.FullSupervision, ab.ContExp3Abs, ab.Gate):

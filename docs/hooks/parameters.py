@@ -11,6 +11,7 @@ from sphinx.application import Sphinx
 SECTION = re.compile(r"^Args:\n((?:[ \t]+.*\n|\n(?=[ \t]))+)", re.MULTILINE)
 ENTRY = re.compile(r"^    (\w+): (.*(?:\n     +.*)*)", re.MULTILINE)
 MODULES = re.compile(r"\b[a-z_]+\.(?=[A-Z])")  # costs.CostLike
+COMPILED = re.compile(r"CPUDispatcher\(<function (\w+)>\)")  # a kernel, as Numba shows it
 
 
 def described(doc: str) -> dict[str, str]:
@@ -59,7 +60,15 @@ def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: li
     lines[:] = tabled(doc, list(inspect.signature(obj).parameters), meaning, types).split("\n")
 
 
+def named(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """Called by Sphinx for every signature: kernels that are defaults have names."""
+    return signature and COMPILED.sub(r"\1", signature), returns
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
-    app.connect("autodoc-process-docstring", process, priority=400)  # before Napoleon, which knows no inheritance
+    app.connect("autodoc-process-docstring", process)
+    app.connect("autodoc-process-signature", named)
     return {"parallel_read_safe": True}

@@ -9,6 +9,7 @@ class Choice(NamedTuple):
     """Whom to follow in a round."""
 
     expert: int
+    """Its number."""
     probability: float
     """Of predicting."""
     carry: Array
