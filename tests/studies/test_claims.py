@@ -733,7 +733,7 @@ def test_close_calls():
     assert places(verdict(10.0, 60.0)) == [("d = 1, gamma = 0.2, T = 100", None)]
     assert verdict(60.0).verdict == "fails"
     assert verdict(10.0, bound=70.0).verdict == "not judged"  # nobody can pay more
-    assert "70 against 70 for d = 1, gamma = 0.1, T = 100" in verdict(10.0, bound=70.0).numbers
+    assert "nearest: 70 against 70, d = 1, gamma = 0.1, T = 100" in verdict(10.0, bound=70.0).numbers
     assert verdict(10.0, worst=None).verdict == "not judged"  # played by an earlier version
     assert judged(24, empty(), claims.Known(growth=grown(("three", None, 1, 0.5)))).verdict == "not judged"
 

@@ -18,7 +18,7 @@ def below_with_close_calls(results: Results) -> Finding:
         )
         worst = float(np.mean([np.nan if row.worst is None else row.worst for row in here]))
         if not bound < worst:
-            empty.append(f"{bound:,.0f} against {worst:,.0f} for d = {d}, gamma = {gamma:g}, T = {T:,}")
+            empty.append((bound / worst, f"{bound:,.0f} against {worst:,.0f}, d = {d}, gamma = {gamma:g}, T = {T:,}"))
             continue
         shares.append(regret / bound)
         parts.append(close / bound)
@@ -31,7 +31,7 @@ def below_with_close_calls(results: Results) -> Finding:
         return Finding(
             "not judged",
             "In no game that was played is the bound below what the worst action of every round costs: it says nothing "
-            f"there, whatever the learner does ({'; '.join(empty)}).",
+            f"there, whatever the learner does (nearest: {min(empty)[1]}).",
             studies=["adversarial-grid"],
         )
     numbers = (
