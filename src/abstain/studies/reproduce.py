@@ -42,6 +42,8 @@ def reproduce(
     start = time.perf_counter()
     known = figures.known()  # a figure that is not whole is refused now, not when all is played
     wanted = [study.quick() if quick else study for study in find(name)]
+    outputs.check_apart([study.name for study in wanted], "studies")
+    outputs.check_apart(tabled.names(wanted), "tables")
     studies = [study.here(data) if isinstance(study, Study) else study for study in wanted]
     notes = [_played_instead(*pair) for pair in zip(wanted, studies, strict=True) if pair[0] != pair[1]]
     for note in notes:
