@@ -1,13 +1,16 @@
 """Studies of one's own that are odd: what is wrong is said in words, and the rest is shown."""
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 from abstain.cli import app
 from abstain.studies import outputs
-from abstain.studies.figures import curves
+from abstain.studies.figures import curves, panels_drawing
+from abstain.studies.figures.style import look
 from abstain.studies.tables import names
 
+from .frames import rows
 from .small import small
 
 DEFAULTS = """
@@ -60,3 +63,42 @@ def test_studies_with_the_same_files_are_refused_before_anything_is_played(comma
 def test_studies_may_share_a_table():
     shared = [small(name="a/b", table="both"), small(name="ab", table="both")]
     outputs.check_apart(names(shared), "tables")
+
+
+MINE = "a,b,y\n1,2,u\n2,1,v\n3,5,u\n"
+NAMED = """
+[sets]
+"$^$" = { path = "mine.csv" }
+[studies."$_$"]
+title = "$_$"
+sets = ["$^$"]
+learners = ["FS", { label = "$^$ greedy", kind = "UCB" }]
+"""
+
+
+def test_names_are_no_mathematics(command, tmp_path):
+    (tmp_path / "mine.csv").write_text(MINE)
+    code, said = command(NAMED)
+    assert code == 0, said
+    assert len(list((tmp_path / "out" / "figures").iterdir())) == 3
+    assert "Missing here" not in page_in(tmp_path)
+
+
+def test_curves_that_cannot_be_drawn_are_said(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(panels_drawing, "plain", str)
+    (tmp_path / "mine.csv").write_text(MINE)
+    code, said = command(NAMED + "[studies.other]\n")
+    assert code == 1
+    assert "failed: Curves of $_$, average regret R_t / t, could not be drawn (ValueError: " in said
+    assert {path.stem for path in (tmp_path / "out" / "figures").iterdir()} == {"other-regret"}
+    assert "<li>Curves of $_$, average regret R_t / t, could not be drawn (ValueError: " in page_in(tmp_path)
+    assert len(list((tmp_path / "out" / "tables").iterdir())) == 6
+
+
+@pytest.mark.parametrize("label", ["$^$ greedy", "$5", "{x}", "a\\\\$b"])
+def test_the_legend_has_every_learner(label):
+    frame = pl.concat([rows("small", "synthetic", 0.1, learner, 0.1, t=(1, 10, 100)) for learner in ("FS", label)])
+    with look():
+        figure = panels_drawing.draw(curves.curves_of(frame, small())["regret"])
+        figure.draw_without_rendering()
+    assert [text.get_text().replace(r"\$", "$") for text in figure.legends[0].get_texts()] == ["FS", label]

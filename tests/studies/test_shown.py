@@ -110,7 +110,7 @@ def test_settings_that_are_no_product_follow_each_other(tmp_path):
     grid = curves_of(frame, study)["regret"]
     assert [panel.title for panel in grid.panels] == [f"{name}, c = {cost:g}" for name, cost in settings]
     assert len(grid.rows) == 2
-    drawn = draw_studies(frame, [study, small(name="same", sets=(), costs=(), settings=settings)], tmp_path)
+    drawn, _ = draw_studies(frame, [study, small(name="same", sets=(), costs=(), settings=settings)], tmp_path)
     assert [one.study for one in drawn] == ["small"] * len(SHOWN)  # the other plays the same
     assert {path.name for one in drawn for path in one.paths} == {
         f"small-{quantity}.{kind}" for quantity in SHOWN for kind in ("svg", "png", "pdf")
