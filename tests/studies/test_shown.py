@@ -11,7 +11,9 @@ from typer.testing import CliRunner
 
 import abstain as ab
 from abstain.cli import app
-from abstain.studies import metadata, progress
+from abstain.studies import metadata, progress, spec
+from abstain.studies.described import described
+from abstain.studies.differing import _of_values
 from abstain.studies.figures.curves import SHOWN, curves_of, describe, draw_studies
 from abstain.studies.growth import GrowthStudy
 from abstain.studies.runner import run
@@ -196,6 +198,21 @@ def test_compare(folder, tmp_path):
     assert not any(", first: " in line for line in lines)  # it does the same
     code, said = compare(first, tmp_path / "none")
     assert (code, "got no such file" in said) == (2, True)
+
+
+def test_a_changed_file_of_several_with_the_same_column_of_labels(folder, tmp_path):
+    text = TOML.replace("[learners]", 'other = { path = "other.csv", label = "y" }\n[learners]')
+    text = text.replace('"mine.csv" }', '"mine.csv", label = "y" }').replace(
+        'sets = ["mine"]', 'sets = ["mine", "other"]'
+    )
+    (folder / "mine.toml").write_text(text)
+    lines = (folder / "mine.csv").read_text().splitlines()
+    (folder / "other.csv").write_text("\n".join(lines))
+    before = described(spec.read(folder / "mine.toml")["mine"])
+    (folder / "mine.csv").write_text("\n".join(lines[:-1]))
+    after = described(spec.read(folder / "mine.toml")["mine"])
+    (said,) = _of_values("", before, after)
+    assert re.fullmatch("own.mine.code: '[0-9a-f]{24}', then '[0-9a-f]{24}'", said)
 
 
 def test_lines_without_a_terminal(monkeypatch, tmp_path):
