@@ -1,13 +1,17 @@
 """Studies of one's own that are odd: what is wrong is said in words, and the rest is shown."""
 
+import re
+from dataclasses import replace
+
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 from abstain.cli import app
-from abstain.studies import outputs
+from abstain.studies import outputs, sharing
 from abstain.studies.figures import curves, panels_drawing
 from abstain.studies.figures.style import look
+from abstain.studies.spec import paper
 from abstain.studies.tables import names
 
 from .frames import rows
@@ -102,3 +106,32 @@ def test_the_legend_has_every_learner(label):
         figure = panels_drawing.draw(curves.curves_of(frame, small())["regret"])
         figure.draw_without_rendering()
     assert [text.get_text().replace(r"\$", "$") for text in figure.legends[0].get_texts()] == ["FS", label]
+
+
+def test_studies_share_their_numbers_if_they_play_the_same_not_by_name(command, tmp_path):
+    code, said = command(
+        "[studies.main]\n[studies.regret]\nrounds = 50\n[studies.again]\n[studies.part]\nrounds = 50\n"
+    )
+    assert code == 0, said
+    page = page_in(tmp_path)
+    assert re.findall('aria-label="Final numbers of (.*?)"', page) == ["main", "regret"]
+    curves, _, _ = page.partition('<section id="tables">')
+    assert re.findall(r"<p>(.* plays the same games as .*)</p>", curves) == [
+        "again plays the same games as main: see its curves.",
+        "part plays the same games as regret: see its curves.",
+    ]
+
+
+def test_curves_of_a_study_with_a_role_stand_for_one_without(command, tmp_path):
+    code, said = command('[studies.paper]\nrole = "theory"\nrounds = 20\n[studies.mine]\nrounds = 20\n')
+    assert code == 0, said
+    page = page_in(tmp_path)
+    assert "mine plays the same games as paper: see its curves." in page
+    assert "paper: average regret R_t / t" in page
+
+
+def test_a_study_that_plays_all_of_another():
+    whole, part, other = (small(name=name) for name in ("whole", "part", "other"))
+    part, other = replace(part, sets=(), costs=(), settings=part.settings[:1]), replace(other, seed=5)
+    assert sharing.repeated([part, whole, other, replace(whole, name="same")]) == {"part", "same"}
+    assert sharing.repeated(list(paper().values())) == {"main", "abstention"}

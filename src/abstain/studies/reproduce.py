@@ -12,6 +12,7 @@ from .logs import report as logs
 from .results import summary
 from .rows import rows_of
 from .runner import FAILURES, Session, run
+from .sharing import earlier
 from .spec import AnyStudy, LogStudy, Study, paper, read, select, shipped
 from .spoilt import source
 from .tables.cells import number
@@ -66,6 +67,8 @@ def reproduce(
         shown, others = figures.draw_studies(session.curves, played, out / "figures")
         undrawn += [*pictures.failed, *others]
         alone = {study.name for study in studies if not study.role}
+        earliest = [earlier(study, played) for study in played if not study.role]
+        stand_in = {study.name for study in earliest if study is not None}
         curves = session.curves.filter(session.curves["study"].is_in([study.name for study in judged]))
         verdicts = claims.judge(curves, judged, claims.known(judged, session.grown, data)) if judged else []
         readings = claims.breaks(curves, verdicts, {study.name: study.title for study in judged}, judged)
@@ -79,7 +82,7 @@ def reproduce(
         seconds=time.perf_counter() - start,
         summary=means,
         tables=tables,
-        curves=[one for one in shown if one.study in alone],
+        curves=[one for one in shown if one.study in alone | stand_in],
         readings=readings,
         parts=f"{session.n_run:,} run now, {session.n_kept:,} kept from earlier runs",
         rows=rows_of(studies, data),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import outputs
 from ..results import over_units, summary
+from ..sharing import earlier
 from ..study import Study
 from . import panels_drawing
 from .grids import lines_of, repeated
@@ -93,11 +94,9 @@ def draw_studies(
     """
     drawn: list[StudyCurves] = []
     failed: list[str] = []
-    seen: list[Study] = []
     for study in studies:
-        if study.played in seen:
+        if earlier(study, studies):
             continue
-        seen.append(study.played)
         grids: dict[str, Grid] = {}
         with trying(f"Curves of {study.name}", failed):
             grids = curves_of(curves, study)

@@ -9,6 +9,7 @@ from pathlib import Path
 from ...pages import environment
 from .. import outputs
 from ..claims import Verdict
+from ..sharing import said
 from ..spec import AnyStudy
 from .claims import RINGS, pieces, tally
 from .facts import Facts
@@ -45,6 +46,7 @@ def page(verdicts: Sequence[Verdict], drawn: Sequence[Picture], studies: Sequenc
         rings=RINGS,
         figures=figures(drawn),
         curves=curves(facts.curves, titles),
+        alike=said(studies, [study.name for study in studies if not study.role]),
         numbers=[] if facts.summary is None else finals(facts.summary, titles, studies),
         tables=tables,
         explained=explained(tables),
