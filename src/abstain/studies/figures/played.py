@@ -6,12 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import datasets
+from ..claims.settings import PAPER
 from ..problems import INSTANCES
 from ..spoilt import source
 from ..study import Study
 
-PAPER = ("UCB", "UCB-NT", "UCB-GT", "FS")
-"""The learners of the paper's experiments."""
 OTHERS = {
     "UCB-GT, β = 0.625": "UCB-GT with β = 0.625 (the paper's β is 2.5)",
     "EXP3-ABS": "EXP3-ABS (the paper's, but with an adaptive rate, and not in its experiments)",
