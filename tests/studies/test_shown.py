@@ -3,6 +3,7 @@
 import json
 import re
 from io import StringIO
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -221,11 +222,26 @@ def test_lines_without_a_terminal(monkeypatch, tmp_path):
     run([small()], tmp_path, jobs=1, console=Console(file=stream, width=120))
     lines = stream.getvalue().splitlines()
     assert lines[0] == "0 of 16 cells"
-    assert re.fullmatch(r"1 of 16 cells, about [\d,]+ s left", lines[1])
+    assert lines[1] == "1 of 16 cells"
     assert len(lines) == 16
     again = StringIO()
     run([small()], tmp_path, jobs=1, console=Console(file=again, width=120))
     assert again.getvalue() == ""
+
+
+def test_the_time_left_is_told_once_enough_is_done_and_without_compiling(monkeypatch):
+    """A minute for the first four, which come together, then ten seconds each."""
+    jobs = {str(k): SimpleNamespace(weight=2.0, learners=()) for k in range(200)}
+    moments = [0.0] + 4 * [60.0] + [60.0 + 10.0 * k for k in range(1, 197)]
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=iter(moments).__next__))
+    stream = StringIO()
+    with progress.progress(jobs, jobs, Console(file=stream, width=120)) as advance:
+        for job in jobs.values():
+            advance(job)
+    lines = stream.getvalue().splitlines()
+    assert lines[:3] == ["0 of 200 cells", "1 of 200 cells", "5 of 200 cells"]
+    assert next(line for line in lines if "left" in line) == "10 of 200 cells, about 1,900 s left"
+    assert lines[-1] == "199 of 200 cells, about 10 s left"
 
 
 def test_roles_of_the_paper_s_studies():
