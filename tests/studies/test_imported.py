@@ -239,7 +239,8 @@ def test_what_may_be_wrong_waits_until_it_is_played(folder, tmp_path):
     ("kind", "match"),
     [
         ("sides_of_x:NoLearner", "mine: kind: expected NoLearner of .* to be a learner"),
-        ("sides_of_x:Nobody", "to be a learner, got None"),
+        ("sides_of_x:Nobody", "mine: kind: expected sides_of_x:Nobody, but .*sides_of_x.py has no Nobody"),
+        ("leaving_module:X", "expected leaving_module to be importable, got SystemExit: 3"),
         ("sides_of_x:Greedy", r"cannot be made \(TypeError: got an unexpected keyword argument 'cost'\)"),
         ("sides_of_x:Wanting", r"cannot be made \(TypeError: missing a required .*'depth'\)"),
         ("sides_of_x:Stubborn", r"mine: cost: expected values in \[0, 1\], got 7"),
@@ -254,6 +255,7 @@ def test_what_may_be_wrong_waits_until_it_is_played(folder, tmp_path):
 )
 def test_what_is_wrong(folder, kind, match, monkeypatch):
     (folder / "broken_module.py").write_text("1 / 0\n")
+    (folder / "leaving_module.py").write_text("import sys\nsys.exit(3)\n")
     (folder / "shadowed.py").write_text(CODE)
     monkeypatch.setitem(sys.modules, "shadowed", pl)
     with pytest.raises(InputError, match=match):

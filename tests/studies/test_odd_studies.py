@@ -8,14 +8,15 @@ import pytest
 from typer.testing import CliRunner
 
 from abstain.cli import app
-from abstain.studies import outputs, sharing
+from abstain.errors import InputError
+from abstain.studies import batch, outputs, sharing
 from abstain.studies.figures import curves, panels_drawing
 from abstain.studies.figures.style import look
 from abstain.studies.spec import paper
 from abstain.studies.tables import names
 
 from .frames import rows
-from .small import small
+from .small import LEARNERS, small
 
 DEFAULTS = """
 [defaults]
@@ -135,3 +136,23 @@ def test_a_study_that_plays_all_of_another():
     part, other = replace(part, sets=(), costs=(), settings=part.settings[:1]), replace(other, seed=5)
     assert sharing.repeated([part, whole, other, replace(whole, name="same")]) == {"part", "same"}
     assert sharing.repeated(list(paper().values())) == {"main", "abstention"}
+
+
+def test_a_study_of_one_s_own_that_fails_is_not_the_paper_s(command, tmp_path, monkeypatch):
+    def failing(*arguments, **options):
+        raise RuntimeError("not today")
+
+    monkeypatch.setattr(batch, "simulate", failing)
+    code, said = command("[studies.mine]\n")
+    assert code == 1
+    assert "RuntimeError: not today" in said
+    assert "The experiments of Cortes" not in page_in(tmp_path)
+    assert "Learners that may abstain, compared" in page_in(tmp_path)
+
+
+def test_labels_apart_and_roles_are_known():
+    assert small(learners=LEARNERS[:1]).apart == ("FS",)
+    with pytest.raises(InputError, match="study small: apart: expected one of UCB-GT, EXP3-ABS, FS, got 'FZ'"):
+        small(apart=("FZ",))
+    with pytest.raises(InputError, match="study small: role: expected one of main, extreme, .*, got 'mian'"):
+        small(role="mian")

@@ -39,7 +39,7 @@ def page(verdicts: Sequence[Verdict], drawn: Sequence[Picture], studies: Sequenc
     templates.filters["pieces"] = pieces
     return templates.get_template("report.html").render(
         sections=_sections(verdicts, drawn, studies, facts),
-        own=bool(facts.curves) and not verdicts,
+        own=bool(studies) and not verdicts and not any(study.role for study in studies),
         missing=facts.missing,
         verdicts=verdicts,
         tally=tally(verdicts),
