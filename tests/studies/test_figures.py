@@ -8,6 +8,8 @@ import polars as pl
 import pytest
 
 from abstain.instances import proposition_1
+from abstain.studies.claims import bias as claims_bias
+from abstain.studies.claims import settings
 from abstain.studies.figures import (
     Source,
     all_sets,
@@ -20,6 +22,7 @@ from abstain.studies.figures import (
     feedback,
     main,
     panels,
+    played,
     small,
     style,
     surrogate,
@@ -333,6 +336,15 @@ def test_trapped_runs_are_counted():
     trial = bias_runs.Trial("", instance, (runs,))
     assert trial.gap == pytest.approx(gap)
     assert trial.trapped(runs) == 2
+
+
+def test_claims_and_figures_have_one_rule(monkeypatch):
+    assert played.PAPER is settings.PAPER
+    runs = bias_runs.Runs("UCB", (10, 50, 100), ((0.0, 0.0, 0.0),))
+    trial = bias_runs.Trial("", proposition_1(), (runs,))
+    assert trial.trapped(runs) == 0
+    monkeypatch.setattr(claims_bias, "LINEAR", 0.0)
+    assert trial.trapped(runs) == 1
 
 
 def test_bias_without_results(monkeypatch):

@@ -63,6 +63,33 @@ class NoLearner:
 class Failing(Sides):
     def __init__(self, experts, **options):
         raise RuntimeError("not today")
+
+
+class Several(Sides):
+    def __init__(self, experts, **options):
+        assert experts.n_experts > 1 and experts.n_predictors > 1 and experts.n_features > 1
+        super().__init__(experts, **options)
+
+
+class Many(Sides):
+    def __init__(self, experts, **options):
+        assert experts.n_experts > 11
+        super().__init__(experts, **options)
+
+
+class Greedy(Sides):
+    def __init__(self, experts):
+        pass
+
+
+class Wanting(Sides):
+    def __init__(self, experts, depth, **options):
+        super().__init__(experts, **options)
+
+
+class Stubborn(Sides):
+    def __init__(self, experts, cost, **options):
+        super().__init__(experts, cost=7, **options)
 '''
 TOML = """
 [learners]
@@ -197,12 +224,26 @@ def test_the_one_beside_the_file_comes_first(folder, tmp_path, monkeypatch):
     assert imported.find("package_of_mine.deep:Sides", str(folder)).code != before.code
 
 
+def test_what_may_be_wrong_waits_until_it_is_played(folder, tmp_path):
+    kinds = ("Several", "Many", "Failing")
+    learners = ", ".join(f'{{ label = "{kind}", kind = "sides_of_x:{kind}" }}' for kind in kinds)
+    (folder / "mine.toml").write_text(TOML.replace('learners = ["sides", "UCB-GT", ', f"learners = [{learners}, "))
+    session = run([read(folder)], tmp_path / "out", jobs=1)
+    assert {record["failed"] for record in session.failures} == {"RuntimeError: not today"}
+    without = (folder / "mine.toml").read_text().replace("sides_of_x:Failing", "sides_of_x:Many")
+    (folder / "mine.toml").write_text(without)
+    assert run([read(folder)], tmp_path / "other", jobs=1).failures == []
+
+
 @pytest.mark.parametrize(
     ("kind", "match"),
     [
         ("sides_of_x:NoLearner", "mine: kind: expected NoLearner of .* to be a learner"),
-        ("sides_of_x:Nobody", "to be a learner, got None"),
-        ("sides_of_x:Failing", r"cannot be made \(RuntimeError: not today\)"),
+        ("sides_of_x:Nobody", "mine: kind: expected sides_of_x:Nobody, but .*sides_of_x.py has no Nobody"),
+        ("leaving_module:X", "expected leaving_module to be importable, got SystemExit: 3"),
+        ("sides_of_x:Greedy", r"cannot be made \(TypeError: got an unexpected keyword argument 'cost'\)"),
+        ("sides_of_x:Wanting", r"cannot be made \(TypeError: missing a required .*'depth'\)"),
+        ("sides_of_x:Stubborn", r"mine: cost: expected values in \[0, 1\], got 7"),
         ("no_such_module_at_all:X", "expected a module no_such_module_at_all in .*study or on Python's path, got none"),
         ("broken_module:X", "expected broken_module to be importable, got ZeroDivisionError"),
         ("__main__:X", "expected X in a module"),
@@ -214,6 +255,7 @@ def test_the_one_beside_the_file_comes_first(folder, tmp_path, monkeypatch):
 )
 def test_what_is_wrong(folder, kind, match, monkeypatch):
     (folder / "broken_module.py").write_text("1 / 0\n")
+    (folder / "leaving_module.py").write_text("import sys\nsys.exit(3)\n")
     (folder / "shadowed.py").write_text(CODE)
     monkeypatch.setitem(sys.modules, "shadowed", pl)
     with pytest.raises(InputError, match=match):

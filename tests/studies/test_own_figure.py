@@ -10,12 +10,13 @@ from typer.testing import CliRunner
 from abstain.cli import app
 from abstain.errors import InputError
 from abstain.studies import figures
-from abstain.studies.figures import Figure
+from abstain.studies.figures import Figure, curves
 
+KNOWN = figures.known
 OWN = '''
 """How many runs there are."""
 
-from abstain.studies.figures import Figure
+from abstain.studies.figures import Figure, curves
 from abstain.studies.figures.style import new_figure
 
 
@@ -81,6 +82,36 @@ def test_an_incomplete_figure_stops_before_anything_is_played(add, tmp_path):
     given = ["reproduce", str(tmp_path / "mine.toml"), "--jobs", "1", "--out", str(out)]
     assert CliRunner().invoke(app, given).exit_code != 0
     assert not (out / "results.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        ("len(source.curves) or None", "1 / 0", "ZeroDivisionError: division by zero"),
+        ('"{} rows.".format', "lambda shown: shown.none", "AttributeError: &#39;int&#39; object"),
+        ("return figure", "return [figure]", "InputError: draw: expected a figure of Matplotlib, got [&lt;Figure"),
+        ("return figure", "raise OSError('no font')", "OSError: no font"),
+        ("return figure", "figure.suptitle('$^$')\n    return figure", "ValueError: "),
+    ],
+)
+def test_a_figure_that_fails_takes_nothing_with_it(add, tmp_path, monkeypatch, before, after, why):
+    text = OWN.format(number=99, draw="draw")
+    assert before in text
+    add("own_rows", text.replace(before, after))
+    monkeypatch.setattr(figures, "known", lambda: [one for one in KNOWN() if one.number in (6, 99)])
+    monkeypatch.setattr(curves, "SHOWN", {"regret": curves.SHOWN["regret"]})
+    (tmp_path / "mine.toml").write_text(TOML)
+    out = tmp_path / "out"
+    given = ["reproduce", str(tmp_path / "mine.toml"), "--jobs", "1", "--out", str(out)]
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code == 1
+    assert "failed: Figure 99 could not be drawn (" in result.output
+    assert (out / "tables" / "mine.csv").is_file()
+    assert sorted(path.stem for path in (out / "figures").glob("*.png")) == ["figure-06-example", "mine-regret"]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert f"<li>Figure 99 could not be drawn ({why}" in page
+    assert 'id="figure-6"' in page
+    assert "Figures without results" not in page
 
 
 def test_a_number_is_given_once(add):

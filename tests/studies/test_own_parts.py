@@ -221,8 +221,11 @@ def test_files(tmp_path, end):
         ("a,y\n1,u\n2,v\n3,w\n", {}, "expected labels of two values, or which is positive, got 3: u, v, w"),
         ("a,y\n1,u\n2,v\n", {"positive": "x"}, "expected the label 'x' and others, got u, v"),
         ("a,y\n1,u\n2,v\n", {"label": "z"}, "expected a column 'z' of labels, got a, y"),
-        ("a,y\nq,u\n2,v\n", {}, "expected numbers as features, got String in column 'a'"),
-        ("a,y\n,u\n2,v\n", {}, "got none somewhere in column 'a'"),
+        ("a,y\nq,u\n2,v\n", {}, "expected numbers as features, got 'q' in row 1, column 'a'"),
+        ("a,b,y\n1,2,u\n2,nan,v\n", {}, "expected numbers as features, got 'nan' in row 2, column 'b'"),
+        ("a,b,y\n1,2.5,u\n2,NaN,v\n", {}, "expected finite numbers, got nan in row 2, column 'b'"),
+        ("a,y\n1,u\n,v\n", {}, "expected a value in every row, got none in row 2, column 'a'"),
+        ("a,y\n", {}, "expected rows, got none below the names of the columns"),
         ("", {}, "damaged, or not such a file"),
     ],
 )
@@ -255,7 +258,7 @@ def test_several_labels_and_a_positive_one(tmp_path):
         (
             "parts_of_mine:stream",
             "parts_of_mine:nothing",
-            "set drawn: kind: expected parts_of_mine:nothing",
+            "set drawn: kind: expected parts_of_mine:nothing, but .*parts_of_mine.py has no nothing",
         ),
         ("n_levels = 3", "levels = 3", "study levels: experts: option: expected one of n_levels, got 'levels'"),
         (", thresholds = [0.0, 0.2]", "", "experts: thresholds: cannot be made"),

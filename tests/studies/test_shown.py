@@ -3,6 +3,7 @@
 import json
 import re
 from io import StringIO
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -11,7 +12,9 @@ from typer.testing import CliRunner
 
 import abstain as ab
 from abstain.cli import app
-from abstain.studies import metadata, progress
+from abstain.studies import metadata, progress, spec
+from abstain.studies.described import described
+from abstain.studies.differing import _of_values
 from abstain.studies.figures.curves import SHOWN, curves_of, describe, draw_studies
 from abstain.studies.growth import GrowthStudy
 from abstain.studies.runner import run
@@ -110,7 +113,7 @@ def test_settings_that_are_no_product_follow_each_other(tmp_path):
     grid = curves_of(frame, study)["regret"]
     assert [panel.title for panel in grid.panels] == [f"{name}, c = {cost:g}" for name, cost in settings]
     assert len(grid.rows) == 2
-    drawn = draw_studies(frame, [study, small(name="same", sets=(), costs=(), settings=settings)], tmp_path)
+    drawn, _ = draw_studies(frame, [study, small(name="same", sets=(), costs=(), settings=settings)], tmp_path)
     assert [one.study for one in drawn] == ["small"] * len(SHOWN)  # the other plays the same
     assert {path.name for one in drawn for path in one.paths} == {
         f"small-{quantity}.{kind}" for quantity in SHOWN for kind in ("svg", "png", "pdf")
@@ -198,17 +201,47 @@ def test_compare(folder, tmp_path):
     assert (code, "got no such file" in said) == (2, True)
 
 
+def test_a_changed_file_of_several_with_the_same_column_of_labels(folder, tmp_path):
+    text = TOML.replace("[learners]", 'other = { path = "other.csv", label = "y" }\n[learners]')
+    text = text.replace('"mine.csv" }', '"mine.csv", label = "y" }').replace(
+        'sets = ["mine"]', 'sets = ["mine", "other"]'
+    )
+    (folder / "mine.toml").write_text(text)
+    lines = (folder / "mine.csv").read_text().splitlines()
+    (folder / "other.csv").write_text("\n".join(lines))
+    before = described(spec.read(folder / "mine.toml")["mine"])
+    (folder / "mine.csv").write_text("\n".join(lines[:-1]))
+    after = described(spec.read(folder / "mine.toml")["mine"])
+    (said,) = _of_values("", before, after)
+    assert re.fullmatch("own.mine.code: '[0-9a-f]{24}', then '[0-9a-f]{24}'", said)
+
+
 def test_lines_without_a_terminal(monkeypatch, tmp_path):
     monkeypatch.setattr(progress, "EVERY", 0.0)
     stream = StringIO()
     run([small()], tmp_path, jobs=1, console=Console(file=stream, width=120))
     lines = stream.getvalue().splitlines()
     assert lines[0] == "0 of 16 cells"
-    assert re.fullmatch(r"1 of 16 cells, about [\d,]+ s left", lines[1])
+    assert lines[1] == "1 of 16 cells"
     assert len(lines) == 16
     again = StringIO()
     run([small()], tmp_path, jobs=1, console=Console(file=again, width=120))
     assert again.getvalue() == ""
+
+
+def test_the_time_left_is_told_once_enough_is_done_and_without_compiling(monkeypatch):
+    """A minute for the first four, which come together, then ten seconds each."""
+    jobs = {str(k): SimpleNamespace(weight=2.0, learners=()) for k in range(200)}
+    moments = [0.0] + 4 * [60.0] + [60.0 + 10.0 * k for k in range(1, 197)]
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=iter(moments).__next__))
+    stream = StringIO()
+    with progress.progress(jobs, jobs, Console(file=stream, width=120)) as advance:
+        for job in jobs.values():
+            advance(job)
+    lines = stream.getvalue().splitlines()
+    assert lines[:3] == ["0 of 200 cells", "1 of 200 cells", "5 of 200 cells"]
+    assert next(line for line in lines if "left" in line) == "10 of 200 cells, about 1,900 s left"
+    assert lines[-1] == "199 of 200 cells, about 10 s left"
 
 
 def test_roles_of_the_paper_s_studies():

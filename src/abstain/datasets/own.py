@@ -58,14 +58,36 @@ def _split(frame: "pl.DataFrame", label: str | None, path: Path) -> tuple[NDArra
         label = next((names[name] for name in LABEL_NAMES if name in names), frame.columns[-1] if names else "")
     if label not in frame.columns:
         raise FileError(f"{path}: expected a column {label!r} of labels, got {', '.join(frame.columns)}")
-    missing = [name for name in frame.columns if frame[name].null_count()]
-    if missing:
-        raise FileError(f"{path}: expected a value in every row, got none somewhere in column {missing[0]!r}")
+    if frame.is_empty():
+        raise FileError(f"{path}: expected rows, got none below the names of the columns")
+    for name in frame.columns:
+        if frame[name].null_count():
+            raise FileError(f"{path}: expected a value in every row, got none in {_cell(frame[name].is_null())}")
     features = frame.drop(label)
-    words = [name for name, kind in features.schema.items() if not (kind.is_numeric() or str(kind) == "Boolean")]
-    if words:
-        raise FileError(f"{path}: expected numbers as features, got {features.schema[words[0]]} in column {words[0]!r}")
+    for column in features:
+        if not (column.dtype.is_numeric() or str(column.dtype) == "Boolean"):
+            _refuse_words(column, path)
+        elif column.dtype.is_float() and not column.is_finite().all():
+            wrong = ~column.is_finite()
+            raise FileError(f"{path}: expected finite numbers, got {column.filter(wrong)[0]} in {_cell(wrong)}")
     return features.to_numpy(), frame[label].to_numpy()
+
+
+def _cell(wrong: "pl.Series") -> str:
+    """The first such cell of a column, in words; the first row is 1."""
+    return f"row {wrong.arg_true()[0] + 1}, column {wrong.name!r}"
+
+
+def _refuse_words(column: "pl.Series", path: Path) -> None:
+    import polars as pl
+
+    got = f"{column.dtype} in column {column.name!r}"
+    if column.dtype == pl.String:
+        numbers = column.cast(pl.Float64, strict=False)
+        wrong = numbers.is_null() | ~numbers.is_finite()
+        if wrong.any():
+            got = f"{column.filter(wrong)[0]!r} in {_cell(wrong)}"
+    raise FileError(f"{path}: expected numbers as features, got {got}")
 
 
 def _arrays(path: Path, label: str) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -48,15 +48,21 @@ def _of_values(where: str, one: Any, other: Any) -> Iterator[str]:
                 yield from _of_values(inner, one[key], other[key])
             else:
                 yield f"{inner}: {one.get(key, 'nothing')!r}, then {other.get(key, 'nothing')!r}"
-    elif _labelled(one) and _labelled(other):
-        yield from _of_values(where, {part["label"]: part for part in one}, {part["label"]: part for part in other})
+    elif (key := _key(one)) and key == _key(other):
+        yield from _of_values(where, {part[key]: part for part in one}, {part[key]: part for part in other})
     elif one != other:
         yield f"{where}: {one!r}, then {other!r}"
 
 
-def _labelled(value: Any) -> bool:
-    """Whether these are learners."""
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) and "label" in one for one in value)
+def _key(value: Any) -> str | None:
+    """What tells the parts of a list apart: sets have names (and the label of a column), learners have labels.
+
+    >>> _key([{"name": "a", "label": "y"}, {"name": "b", "label": "y"}]), _key([{"label": "UCB"}])
+    ('name', 'label')
+    """
+    if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
+        return None
+    return next((key for key in ("name", "label") if len({one.get(key) for one in value} - {None}) == len(value)), None)
 
 
 def _of_growth(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:

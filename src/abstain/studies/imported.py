@@ -55,7 +55,7 @@ def find(path: str, folder: str | None) -> Imported:
 
 
 def take(path: str, folder: str | None) -> Taken:
-    """What that path leads to, or None; code that was changed since it was last imported is imported anew."""
+    """What that path leads to; code that was changed since it was last imported is imported anew."""
     if re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", path) is None:
         raise InputError(f"kind: expected an import path such as module:Class, got {path!r}")
     name, _, attribute = path.partition(":")
@@ -63,7 +63,9 @@ def take(path: str, folder: str | None) -> Taken:
         raise InputError(f"kind: expected {attribute} in a module, which every process can import, got {path!r}")
     with _lock:
         module, code = _import(name, folder)
-    return Taken(getattr(module, attribute, None), code, module.__file__)
+    if not hasattr(module, attribute):
+        raise InputError(f"kind: expected {path}, but {module.__file__} has no {attribute}")
+    return Taken(getattr(module, attribute), code, module.__file__)
 
 
 def call(path: str, folder: str | None, code: str) -> Any:
@@ -107,7 +109,7 @@ def _import(name: str, folder: str | None) -> tuple[ModuleType, str]:
             _forget(modules)
         try:
             module = importlib.import_module(name)
-        except Exception as error:  # whatever the module does
+        except (Exception, SystemExit) as error:  # whatever the module does
             raise InputError(f"kind: expected {name} to be importable, got {type(error).__name__}: {error}") from None
         _imported.update({one: sources.digest(sources.beside(one, file, folder)) for one, file in modules.items()})
     return module, code

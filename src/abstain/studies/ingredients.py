@@ -147,16 +147,35 @@ class LearnerSpec(Keyed):
         return kind
 
     def _try(self) -> None:
-        """Make it once, so that what is wrong is said before anything is played."""
+        """Make it once, so that what is wrong is said before anything is played.
+
+        Of somebody's learner that may be the experts it is tried with: what does not come from the library waits until
+        it is played with its own.
+        """
+        pairs = experts.hyperplanes(2, 2, 2, seed=0)
         try:
-            made = self.make(experts.hyperplanes(1, 1, 1), cost=0.5, loss="zero_one", seed=0, rounds=1)
+            made = self.make(pairs, cost=0.5, loss="zero_one", seed=0, rounds=1)
             object.__setattr__(self, "supervised", bool(made.supervised))
             object.__setattr__(self, "in_python", isinstance(made.playing(0), PlayingRounds))
             object.__setattr__(self, "all_options", _as_said({name: getattr(made, name) for name in made.options}))
         except AbstainError:
             raise
         except Exception as error:  # whatever somebody's constructor does
-            raise InputError(f"{self.kind}: cannot be made ({type(error).__name__}: {error})") from None
+            why = f"{type(error).__name__}: {error}"
+            if self.own:
+                why = self._refused(pairs)
+            if why:
+                raise InputError(f"{self.kind}: cannot be made ({why})") from None
+
+    def _refused(self, pairs: ExpertSet) -> str:
+        """Why its constructor does not take what every learner is given; nothing if it does."""
+        try:
+            inspect.signature(self._class()).bind(pairs, cost=0.5, loss="zero_one", seed=0, **self.options)
+        except TypeError as error:
+            return f"TypeError: {error}"
+        except ValueError:  # nobody knows what it takes
+            pass
+        return ""
 
     def make(self, pairs: ExpertSet, *, cost: float, loss: Any, seed: Any, rounds: int) -> Learner:
         """The learner; a rate tuned to a horizon is tuned to the study's rounds, unless another is given."""

@@ -1,11 +1,11 @@
 """The folder results go to: what cannot be written there is said in words."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import FileError
+from ..errors import FileError, InputError
 from ..replacing import replacing
 
 
@@ -25,6 +25,20 @@ def file_name(name: str) -> str:
     '..-mine-late'
     """
     return re.sub(r"[^\w.-]+", "-", name)
+
+
+def check_apart(names: Iterable[str], what: str) -> None:
+    """Raise an error if two names lead to the same files, on a disk for which capitals make no difference, too.
+
+    >>> check_apart(["a/b", "A-b"], "studies")
+    Traceback (most recent call last):
+    abstain.errors.InputError: studies: expected a file name each, got one for 'a/b' and 'A-b'; rename one
+    """
+    seen: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        first = seen.setdefault(file_name(name).casefold(), name)
+        if first != name:
+            raise InputError(f"{what}: expected a file name each, got one for {first!r} and {name!r}; rename one")
 
 
 def make_folder(path: Path) -> Path:

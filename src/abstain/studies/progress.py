@@ -12,6 +12,36 @@ if TYPE_CHECKING:
 
 EVERY = 10.0
 """Seconds between two lines."""
+BURST = 1.0
+"""Seconds in which jobs that come together are reported."""
+ENOUGH = 10
+"""Jobs after which the time left is told, or a twentieth of all, if that is less, but more than a few."""
+FEW = 3
+
+
+class Left:
+    """The time left, in words: told once enough is done, by what came after the first jobs, for which all is compiled.
+
+    >>> left = Left(10.0, n_jobs=6)
+    >>> [left.after(1.0, seconds) for seconds in (60.0, 61.5, 63.0, 64.5)]
+    ['', '', '', ', about 9 s left']
+    """
+
+    def __init__(self, total: float, n_jobs: int) -> None:
+        self.left, self.n_done = total, 0
+        self.enough = max(FEW + 1, min(ENOUGH, n_jobs / 20))
+        self.start, self.whole = 0.0, total
+
+    def after(self, weight: float, now: float) -> str:
+        """When one more job of that weight is done."""
+        self.left, self.n_done = self.left - weight, self.n_done + 1
+        if self.n_done == 1:
+            self.start = now
+        if now - self.start < BURST:  # those that came with the first
+            self.whole = self.left
+        if self.n_done < self.enough or self.left >= self.whole:
+            return ""
+        return f", about {(now - self.start) * self.left / (self.whole - self.left):,.0f} s left"
 
 
 def slow_ones(jobs: Sequence[Job]) -> str:
@@ -36,18 +66,17 @@ def progress(
     done, slow = len(wanted) - len(todo), slow_ones(list(todo.values()))
     total = sum(job.weight for job in todo.values())
     if not console.is_terminal:
-        start = last = time.monotonic()
-        weight = 0.0
+        last, left = time.monotonic(), Left(total, len(todo))
         console.print(f"{done:,} of {len(wanted):,} cells{slow}", markup=False, highlight=False, soft_wrap=True)
 
         def line(job: Job) -> None:
-            nonlocal done, last, weight
-            done, weight = done + 1, weight + job.weight
+            nonlocal done, last
+            done += 1
             now = time.monotonic()
-            if now - last >= EVERY and weight < total:
+            told = left.after(job.weight, now)
+            if now - last >= EVERY and done < len(wanted):
                 last = now
-                left = (now - start) * (total - weight) / weight
-                text = f"{done:,} of {len(wanted):,} cells, about {left:,.0f} s left{slow}"
+                text = f"{done:,} of {len(wanted):,} cells{told}{slow}"
                 console.print(text, markup=False, highlight=False, soft_wrap=True)
 
         yield line

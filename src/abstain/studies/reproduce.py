@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import claims, figures, outputs, report
 from . import tables as tabled
@@ -12,6 +12,7 @@ from .logs import report as logs
 from .results import summary
 from .rows import rows_of
 from .runner import FAILURES, Session, run
+from .sharing import earlier
 from .spec import AnyStudy, LogStudy, Study, paper, read, select, shipped
 from .spoilt import source
 from .tables.cells import number
@@ -40,8 +41,10 @@ def reproduce(
 ) -> bool:
     """Run and report; whether nothing failed."""
     start = time.perf_counter()
-    known = figures.known()  # a figure that is not whole is refused now, not when all is played
+    figures.known()  # a figure that is not whole is refused now, not when all is played
     wanted = [study.quick() if quick else study for study in find(name)]
+    outputs.check_apart([study.name for study in wanted], "studies")
+    outputs.check_apart(tabled.names(wanted), "tables")
     studies = [study.here(data) if isinstance(study, Study) else study for study in wanted]
     notes = [_played_instead(*pair) for pair in zip(wanted, studies, strict=True) if pair[0] != pair[1]]
     for note in notes:
@@ -50,17 +53,22 @@ def reproduce(
         notes.insert(0, QUICK)
     console.print("At their first use the kernels are compiled, which takes a while.", highlight=False)
     session = run(studies, out, data=data, jobs=jobs, dask=dask, console=console)
-    logs.write(studies, session.logged, out, console)
+    undrawn = logs.write(studies, session.logged, out, console)
     if all(isinstance(study, LogStudy) for study in studies):  # they have nothing to do with the paper's claims
-        show_outcome(session, console)
-        return not session.failures
+        show_outcome(session, console, undrawn)
+        return not session.failures and not undrawn
     with console.status("Drawing the figures, judging the claims ...", spinner="line"):
         judged = [study for study in studies if study.role]
         played = [study for study in studies if isinstance(study, Study)]
-        drawn = figures.draw_all(session.curves, out / "figures", played) if judged else []
-        _remove_others(out / "figures", drawn)
-        shown = figures.draw_studies(session.curves, played, out / "figures")
+        pictures = figures.Pictures([], [], [])
+        if judged:
+            pictures = figures.draw_all(session.curves, out / "figures", played)
+        _remove_others(out / "figures", pictures.drawn)
+        shown, others = figures.draw_studies(session.curves, played, out / "figures")
+        undrawn += [*pictures.failed, *others]
         alone = {study.name for study in studies if not study.role}
+        earliest = [earlier(study, played) for study in played if not study.role]
+        stand_in = {study.name for study in earliest if study is not None}
         curves = session.curves.filter(session.curves["study"].is_in([study.name for study in judged]))
         verdicts = claims.judge(curves, judged, claims.known(judged, session.grown, data)) if judged else []
         readings = claims.breaks(curves, verdicts, {study.name: study.title for study in judged}, judged)
@@ -74,13 +82,13 @@ def reproduce(
         seconds=time.perf_counter() - start,
         summary=means,
         tables=tables,
-        curves=[one for one in shown if one.study in alone],
+        curves=[one for one in shown if one.study in alone | stand_in],
         readings=readings,
         parts=f"{session.n_run:,} run now, {session.n_kept:,} kept from earlier runs",
         rows=rows_of(studies, data),
-        missing=[*notes, *_missing(session), *(_not_drawn(known, drawn) if judged else ())],
+        missing=[*notes, *_missing(session), *undrawn, *_absent(pictures)],
     )
-    page = report.write(out / "report.html", verdicts, drawn, studies, facts)
+    page = report.write(out / "report.html", verdicts, pictures.drawn, studies, facts)
     first = next((study for study in studies if study.name in session.curves["study"]), None)
     if isinstance(first, Study):
         console.print(_finals(means, first))
@@ -95,14 +103,14 @@ def reproduce(
     for found in facts.rows:
         for note in found.notes:
             _say(console, "yellow", "note", f"{found.dataset}: {note}")
-    show_outcome(session, console)
+    show_outcome(session, console, undrawn)
     console.print(f"Results: {session.path}", markup=False, highlight=False, soft_wrap=True)
     if shown:
         console.print(f"Figures: {out / 'figures'}", markup=False, highlight=False, soft_wrap=True)
     if tables:
         console.print(f"Tables:  {out / 'tables'}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"Report:  {page}", markup=False, highlight=False, soft_wrap=True)
-    return not session.failures
+    return not session.failures and not undrawn
 
 
 def _finals(table: "pl.DataFrame", study: Study) -> tabled.Grid:
@@ -147,13 +155,13 @@ def _remove_others(folder: Path, drawn: Sequence[figures.Drawn]) -> None:
                 path.unlink()
 
 
-def _not_drawn(known: Sequence[figures.Figure[Any]], drawn: Sequence[figures.Drawn]) -> list[str]:
-    left = sorted({figure.number for figure in known} - {figure.number for figure in drawn})
-    return [f"Figures without results in this run: {', '.join(map(str, left))}."] if left else []
+def _absent(pictures: figures.Pictures) -> list[str]:
+    numbers = ", ".join(map(str, pictures.absent))
+    return [f"Figures without results in this run: {numbers}."] if numbers else []
 
 
-def show_outcome(session: Session, console: "Console") -> None:
-    """What was run, what is missing, what failed."""
+def show_outcome(session: Session, console: "Console", undrawn: Sequence[str] = ()) -> None:
+    """What was run, what is missing, what failed, what could not be drawn."""
     for dataset, why in sorted(session.missing.items()):
         _say(console, "yellow", "missing", why if why.startswith(dataset) else f"{dataset}: {why}")
     by_reason: dict[str, list[str]] = {}
@@ -162,6 +170,8 @@ def show_outcome(session: Session, console: "Console") -> None:
     for why, parts in by_reason.items():
         more = f" (and {len(parts) - 1:,} more)" if len(parts) > 1 else ""
         _say(console, "red", "failed", f"{parts[0]}{more}: {why}")
+    for sentence in undrawn:
+        _say(console, "red", "failed", sentence)
     if by_reason:
         _say(console, "red", "failed", f"tracebacks are in {session.path.with_name(FAILURES)}")
     counts = f"{session.n_run:,} cells run, {session.n_kept:,} kept from before, {session.n_missing:,} without data"

@@ -91,7 +91,8 @@ class Study:
             raise InputError(f"seed: expected a whole number that is not negative, got {self.seed!r}")
         object.__setattr__(self, "seed", int(self.seed))
         one_of(self.scale, SCALES, "scale")
-        one_of(self.role, ("", *ROLES), "role")
+        if self.role != "":
+            one_of(self.role, ROLES, "role")
         if not isinstance(self.experts, ExpertsSpec):
             raise InputError(f"experts: expected an ExpertsSpec, got {self.experts!r}")
         settings, instead = self._pairs(), tuple(as_pair(pair, "instead") for pair in self.instead)
@@ -113,6 +114,8 @@ class Study:
             raise InputError(f"learners: expected at least one and no label twice, got {', '.join(labels) or 'none'}")
         if self.reference and self.reference not in labels:
             raise InputError(f"reference: expected one of {'; '.join(labels)}, got {self.reference!r}")
+        for label in self.apart:
+            one_of(label, (*labels, *(one for one in ("FS",) if one not in labels)), "apart")
         settings = tuple(dict.fromkeys((dataset, float(cost)) for dataset, cost in settings))
         object.__setattr__(self, "learners", tuple(self.learners))
         object.__setattr__(self, "settings", settings)

@@ -15,7 +15,7 @@ from ..found import found
 from ..study import Study
 from .curves import StudyCurves, draw_studies
 from .figure import Figure, Source
-from .saving import save
+from .saving import rendered, trying, write
 from .style import look
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import polars
 
-__all__ = ["Drawn", "Figure", "Source", "StudyCurves", "draw_all", "draw_studies", "known"]
+__all__ = ["Drawn", "Figure", "Pictures", "Source", "StudyCurves", "draw_all", "draw_studies", "known"]
 
 
 class Drawn(NamedTuple):
@@ -36,6 +36,16 @@ class Drawn(NamedTuple):
     """SVG, PNG and PDF."""
 
 
+class Pictures(NamedTuple):
+    """What became of the figures."""
+
+    drawn: list[Drawn]
+    failed: list[str]
+    """Which could not be drawn, and why, a sentence each."""
+    absent: list[int]
+    """The numbers of those that these results do not allow."""
+
+
 def known() -> Sequence[Figure[Any]]:
     """All figures of this package, by their numbers."""
     return found(sys.modules[__name__], Figure)
@@ -46,20 +56,24 @@ def draw_all(
     folder: "str | os.PathLike[str]",
     studies: Sequence[Study] = (),
     only: Collection[int] | None = None,
-) -> list[Drawn]:
+) -> Pictures:
     """Draw every figure (or ``only`` these) that the results allow, as figure-NN-NAME.svg, .png and .pdf.
 
     ``studies`` are those whose results the curves are: they know how many experts there were.
     """
     source = Source(curves, studies)
-    drawn = []
+    found = Pictures([], [], [])
     for figure in known():
         if only is not None and figure.number not in only:
             continue
-        shown = figure.show(source)
-        if shown is None:
-            continue
-        with look():
-            paths = save(figure.draw(shown), Path(folder), f"figure-{figure.number:02d}-{figure.name}")
-        drawn.append(Drawn(figure.number, figure.title, figure.caption(shown), paths))
-    return drawn
+        made = None
+        with trying(f"Figure {figure.number}", found.failed), look():
+            shown = figure.show(source)
+            if shown is None:
+                found.absent.append(figure.number)
+            else:
+                made = str(figure.caption(shown)), rendered(figure.draw(shown))
+        if made is not None:
+            paths = write(made[1], Path(folder), f"figure-{figure.number:02d}-{figure.name}")
+            found.drawn.append(Drawn(figure.number, figure.title, made[0], paths))
+    return found

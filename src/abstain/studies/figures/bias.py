@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .bias_runs import NAMES, Side, Trial, sides_of, trials
 from .figure import Figure, Source
-from .style import BLUE, GREY, RED, new_figure, styles
+from .style import BLUE, GREY, RED, new_figure, plain, styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,7 +101,7 @@ def _draw_runs(ax: "Axes", trial: Trial) -> None:
         for run in one.regret:
             ax.plot(one.t, run, color=look[one.learner].colour, linewidth=0.7, alpha=0.55, zorder=1.5)
     for k, one in enumerate(trial.learners):
-        style, name = look[one.learner], NAMES.get(one.learner, one.learner)
+        style, name = look[one.learner], plain(NAMES.get(one.learner, one.learner))
         markers = [len(one.t) - 1 - 3 * step - k for step in range(5) if 3 * step + k < len(one.t)]
         ax.plot(
             one.t, one.mean, color=style.colour, marker=style.marker, linestyle=style.dash, linewidth=2.2,

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ... import instances
+from ..claims.bias import is_linear
+from ..claims.settings import Run
 from ..problems import INSTANCES
 from .bias_playing import play
 from .figure import Source
@@ -21,8 +23,6 @@ NAMES = {"UCB-NT": "UCB-NT, subset graph"}
 """What this figure calls a learner, to tell the graphs apart."""
 ROUNDS = 20_000
 """Runs in results that are shorter say nothing: others of this length are played instead."""
-LINEAR = 0.5
-"""A run is trapped if over its second half it pays at least this share of the gap in every round, as in claim 11."""
 
 
 class Side(NamedTuple):
@@ -68,11 +68,10 @@ class Trial(NamedTuple):
         return self.learners[0].t[-1]
 
     def trapped(self, runs: Runs) -> int:
-        """How many of a learner's runs pay `LINEAR` of the gap or more, on average over the second half."""
-        t = np.array(runs.t)
-        half = int(np.argmin(np.abs(t - t[-1] / 2)))
-        paid = np.array(runs.regret)[:, -1] - np.array(runs.regret)[:, half]
-        return int((paid >= LINEAR * self.gap * (t[-1] - t[half])).sum())
+        """How many of a learner's runs are linear, as claims 11 and 12 have it."""
+        t, none = np.array(runs.t), np.zeros(0, np.int64)
+        found = (Run("", self.title, self.instance.cost, t, np.array(regret), none) for regret in runs.regret)
+        return sum(is_linear(run, self.gap) for run in found)
 
 
 def trials(source: Source) -> tuple[Trial, ...]:

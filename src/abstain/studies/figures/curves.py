@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import outputs
 from ..results import over_units, summary
+from ..sharing import earlier
 from ..study import Study
 from . import panels_drawing
 from .grids import lines_of, repeated
 from .panels import QUANTITIES, UNITS, Grid, Line, Panel
 from .played import Played, n_experts, repetitions
-from .saving import save
+from .saving import rendered, trying, write
 from .style import look
 
 if TYPE_CHECKING:
@@ -85,17 +86,25 @@ def describe(study: Study, quantity: str, shown: Grid) -> str:
     return f"{study.title or study.name}: {what} after t rounds. {bands}{scale}"
 
 
-def draw_studies(curves: "polars.DataFrame", studies: Sequence[Study], folder: Path) -> list[StudyCurves]:
-    """Draw the curves of studies as NAME-QUANTITY.svg, .png and .pdf; of those that play the same, the first's."""
-    drawn, seen = [], []
+def draw_studies(
+    curves: "polars.DataFrame", studies: Sequence[Study], folder: Path
+) -> tuple[list[StudyCurves], list[str]]:
+    """Draw the curves of studies as NAME-QUANTITY.svg, .png and .pdf; of those that play the same, the first's. And say
+    which could not be drawn, and why.
+    """
+    drawn: list[StudyCurves] = []
+    failed: list[str] = []
     for study in studies:
-        if study.played in seen:
+        if earlier(study, studies):
             continue
-        seen.append(study.played)
-        for quantity, shown in curves_of(curves, study).items():
-            with look():
-                name = f"{outputs.file_name(study.name)}-{quantity}"
-                paths = save(panels_drawing.draw(shown), folder, name)
-            what = SHOWN[quantity].replace("$", "")
-            drawn.append(StudyCurves(study.name, what, describe(study, quantity, shown), paths))
-    return drawn
+        grids: dict[str, Grid] = {}
+        with trying(f"Curves of {study.name}", failed):
+            grids = curves_of(curves, study)
+        for quantity, shown in grids.items():
+            what, made = SHOWN[quantity].replace("$", ""), None
+            with trying(f"Curves of {study.name}, {what},", failed), look():
+                made = describe(study, quantity, shown), rendered(panels_drawing.draw(shown))
+            if made is not None:
+                paths = write(made[1], folder, f"{outputs.file_name(study.name)}-{quantity}")
+                drawn.append(StudyCurves(study.name, what, made[0], paths))
+    return drawn, failed

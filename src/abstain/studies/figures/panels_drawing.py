@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .panels import START, Grid, Panel
-from .style import band, legend, new_figure, styles
+from .style import band, legend, new_figure, plain, styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ def draw(shown: Grid) -> "Figure":
         sharing.setdefault(scale, []).append(panel)
         axes[row, column] = ax
         if panel.title:
-            titles[row, column] = panel.title
+            titles[row, column] = plain(panel.title)
         ax.set_label(panel.title or f"{panel.row}, {panel.column}")
         _draw_lines(ax, panel)
     for scale, ax in scales.items():
@@ -44,7 +44,7 @@ def draw(shown: Grid) -> "Figure":
     for (row, column), ax in axes.items():
         ax.set_xlim(min(rounds) / 1.25, max(rounds) * 1.25)  # the same for all: only the lowest has numbers
         if not titles and column == min(c for r, c in axes if r == row):
-            ax.set_ylabel(shown.rows[row], fontweight="bold")
+            ax.set_ylabel(plain(shown.rows[row]), fontweight="bold")
         if titles or row == min(r for r, c in axes if c == column):
             ax.set_title(titles.get((row, column), shown.columns[column]))
         ax.tick_params(labelbottom=row == max(r for r, c in axes if c == column))

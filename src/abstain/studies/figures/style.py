@@ -85,6 +85,15 @@ def look() -> Iterator[None]:
         yield
 
 
+def plain(name: str) -> str:
+    r"""A name as it is: what stands between dollars would be read as mathematics, and is often none.
+
+    >>> print(plain("$^$ greedy"))
+    \$^\$ greedy
+    """
+    return name.replace("$", r"\$")
+
+
 def new_figure(width: float, height: float) -> "Figure":
     """An empty figure, in inches; panels find their places themselves."""
     from matplotlib.figure import Figure
@@ -97,7 +106,7 @@ def legend(figure: "Figure", labels: Iterable[str], published: bool = False) -> 
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], color=style.colour, marker=style.marker, linestyle=style.dash, label=label)
+        Line2D([], [], color=style.colour, marker=style.marker, linestyle=style.dash, label=plain(label))
         for label, style in styles(labels).items()
     ]
     if published:

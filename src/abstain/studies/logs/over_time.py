@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...typing import Floats
-from ..figures.style import GREY, OTHERS, STYLES, Style, new_figure
+from ..figures.style import GREY, OTHERS, STYLES, Style, new_figure, plain
 from .players import ALL, HINDSIGHT, OWN, TUNED
 from .study import LogStudy, feedback_of
 
@@ -73,7 +73,7 @@ def draw(panels: Sequence[Panel]) -> "Figure":
             (lines[player],) = ax.plot(panel.middle, loss, color=style.colour, marker=style.marker, markevery=5,
                                        linewidth=wide, zorder=3 if k == 0 else 2, markersize=4.0)  # fmt: skip
         ax.axhline(panel.cost, color=GREY, linestyle=":", linewidth=1.0)
-        ax.set_title(f"{panel.log} (c = {panel.cost:g})")
+        ax.set_title(f"{plain(panel.log)} (c = {panel.cost:g})")
         ax.set_ylim(bottom=0.0)
     for ax in axes[len(panels) :]:
         ax.set_axis_off()
@@ -81,5 +81,5 @@ def draw(panels: Sequence[Panel]) -> "Figure":
         ax.set_xlabel("round")
     for ax in axes[: len(panels) : 2]:
         ax.set_ylabel("loss a round")
-    figure.legend(lines.values(), lines.keys(), loc="outside upper center", ncols=3, frameon=False)
+    figure.legend(lines.values(), map(plain, lines), loc="outside upper center", ncols=3, frameon=False)
     return figure

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import outputs
-from ..figures.saving import save
+from ..figures.saving import rendered, trying
+from ..figures.saving import write as save
 from ..figures.style import look
 from ..tables import Grid
 from ..tables.markdown import grid
@@ -26,17 +27,19 @@ below 0 is better. {seeds} Losses count after the first tenth.
 """
 
 
-def write(studies: Sequence[Any], rows: "pl.DataFrame", out: Path, console: "Console") -> None:
+def write(studies: Sequence[Any], rows: "pl.DataFrame", out: Path, console: "Console") -> list[str]:
     """Write tables/NAME.md, tables/NAME.csv and figures/NAME-over-time for every study of logs, and print the tables
-    of its latest labels.
+    of its latest labels. What could not be drawn comes back, a sentence each.
     """
+    failed: list[str] = []
     if not any(isinstance(study, LogStudy) for study in studies):
-        return
+        return failed
     _write_rows(rows, out)
     for study in studies:
         here = rows.filter(study=study.name) if isinstance(study, LogStudy) else rows.clear()
         if not here.is_empty():
-            _write_study(study, here, out, console)
+            _write_study(study, here, out, console, failed)
+    return failed
 
 
 def _write_rows(rows: "pl.DataFrame", out: Path) -> None:
@@ -45,7 +48,7 @@ def _write_rows(rows: "pl.DataFrame", out: Path) -> None:
     outputs.write(out / ROWS, stream.getvalue())
 
 
-def _write_study(study: LogStudy, rows: "pl.DataFrame", out: Path, console: "Console") -> None:
+def _write_study(study: LogStudy, rows: "pl.DataFrame", out: Path, console: "Console", failed: list[str]) -> None:
     found = summary(rows)
     shown, judged = tables(study, found), goals.reached(study, found)
     compared = more_labels(study, differences(rows))
@@ -54,10 +57,12 @@ def _write_study(study: LogStudy, rows: "pl.DataFrame", out: Path, console: "Con
     folder, name = outputs.make_folder(out / "tables"), outputs.file_name(study.name)
     outputs.write(folder / f"{name}.csv", found.write_csv().encode())
     outputs.write(folder / f"{name}.md", page(study, shown, judged).encode())
-    panels = over_time.over_time(study, rows)
-    if panels:
-        with look():
-            save(over_time.draw(panels), out / "figures", f"{name}-over-time")
+    files: dict[str, bytes] = {}
+    with trying(f"The loss of {study.name} over time", failed), look():
+        panels = over_time.over_time(study, rows)
+        files = rendered(over_time.draw(panels)) if panels else {}
+    if files:
+        save(files, out / "figures", f"{name}-over-time")
     for table in shown:
         if table.delay == max(study.delays):
             console.print(Grid(_as_title(table.title), table.heads, table.lines))

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..claims.roles import Roles
-from ..claims.settings import MAIN, PAPER
+from ..claims.settings import PAPER
+from ..sharing import repeated
 from ..spec import AnyStudy
 from ..tables.cells import number
 from .cells import Cell, Grid
@@ -24,14 +25,13 @@ class Finals(NamedTuple):
 
 
 def finals(summary: "pl.DataFrame", titles: Mapping[str, str], studies: Sequence[AnyStudy] = ()) -> list[Finals]:
-    """One for each study; studies that share their runs are shown once."""
+    """One for each study, but other readings; studies that share their runs are shown once."""
     import polars as pl
 
     names = sorted(summary["study"].unique(), key=lambda name: ([*titles, name].index(name), name))
-    shared, roles = [name for name in MAIN if name in names], Roles(studies)
-    shown = shared[:1] + [name for name in names if name not in MAIN and not roles[name].is_reading]
+    roles, twice = Roles(studies), repeated([study for study in studies if study.name in names])
     found = []
-    for name in shown:
+    for name in (name for name in names if name not in twice and not roles[name].is_reading):
         rows = summary.filter(pl.col("study") == name)
         rows = rows.filter(pl.col("t") == pl.col("t").max().over("dataset", "cost"))
         found.append(Finals(name, titles.get(name) or name, _grid(rows), _below(rows)))

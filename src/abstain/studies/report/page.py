@@ -9,6 +9,7 @@ from pathlib import Path
 from ...pages import environment
 from .. import outputs
 from ..claims import Verdict
+from ..sharing import said
 from ..spec import AnyStudy
 from .claims import RINGS, pieces, tally
 from .facts import Facts
@@ -38,13 +39,14 @@ def page(verdicts: Sequence[Verdict], drawn: Sequence[Picture], studies: Sequenc
     templates.filters["pieces"] = pieces
     return templates.get_template("report.html").render(
         sections=_sections(verdicts, drawn, studies, facts),
-        own=bool(facts.curves) and not verdicts,
+        own=bool(studies) and not verdicts and not any(study.role for study in studies),
         missing=facts.missing,
         verdicts=verdicts,
         tally=tally(verdicts),
         rings=RINGS,
         figures=figures(drawn),
         curves=curves(facts.curves, titles),
+        alike=said(studies, [study.name for study in studies if not study.role]),
         numbers=[] if facts.summary is None else finals(facts.summary, titles, studies),
         tables=tables,
         explained=explained(tables),

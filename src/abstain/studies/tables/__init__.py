@@ -2,7 +2,19 @@
 
 from .finals import LIMIT, finals
 from .overview import overview, slopes
-from .table import Table, tables, write
+from .table import Table, names, tables, write
 from .terminal import Grid, differences, terminal
 
-__all__ = ["LIMIT", "Grid", "Table", "differences", "finals", "overview", "slopes", "tables", "terminal", "write"]
+__all__ = [
+    "LIMIT",
+    "Grid",
+    "Table",
+    "differences",
+    "finals",
+    "names",
+    "overview",
+    "slopes",
+    "tables",
+    "terminal",
+    "write",
+]

@@ -33,6 +33,11 @@ class Table:
         return bool((self.finals["tracking"] != self.finals["regret"]).any())
 
 
+def names(studies: Sequence[AnyStudy]) -> list[str]:
+    """What the tables of these studies are called, each in the place of its study; files have their names."""
+    return [(isinstance(study, Study) and study.table) or study.name for study in studies]
+
+
 def tables(curves: "pl.DataFrame", studies: Sequence[AnyStudy]) -> list[Table]:
     """The tables of these studies, as far as there are results."""
     import polars as pl
