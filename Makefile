@@ -27,7 +27,7 @@ test: $(VENV)/ready
 
 test-long: $(VENV)/ready
 	ABSTAIN_TESTS=long $(BIN)/python -m pytest -n 2 -m long tests
-	ABSTAIN_TESTS=long $(BIN)/python -m pytest -n 2 -m "not long" tests/test_equal_reference.py tests/test_exp3_abs.py \
+	ABSTAIN_TESTS=long $(BIN)/python -m pytest -n 2 -m "not long" tests/test_equal_reference.py tests/test_exp3_abs.py tests/test_cont_exp3_abs.py \
 	tests/test_weighted.py tests/test_ucb_abs.py tests/gate/test_gate.py
 
 # The kernels once more, every index checked.

@@ -12,6 +12,7 @@ import abstain as ab
 from abstain.checks import check_learner
 from abstain.errors import DecisionError, InputError
 
+from .instances import games
 from .reference.cont_exp3 import ContExp3, pairs_of, rate_of
 
 
@@ -23,7 +24,7 @@ def cost_of(X):
     return np.abs(X[:, 0])
 
 
-@settings(max_examples=1000, deadline=None)
+@games(1000)
 @given(
     st.integers(1, 3),
     st.sampled_from([("three", None), ("grid", 0.3), ("grid", 0.05), ("grid", 0.9)]),

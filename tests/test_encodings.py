@@ -54,6 +54,7 @@ def commands(command, path=()):
 
 
 PATHS = list(commands(typer.main.get_command(app)))
+LONG = [pytest.mark.long]
 
 
 def test_no_command_is_forgotten():
@@ -85,7 +86,10 @@ def run(folder, encoding, *words):
     return done.returncode, done.stdout
 
 
-@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=LONG * (path == ("reproduce",)), id=" ".join(path)) for path in PATHS],
+)
 def test_every_command_prints_in_cp1252(folder, path):
     words, code = SMALL[path]
     assert run(folder, "cp1252", *path, "--help")[0] == 0

@@ -179,6 +179,7 @@ def replaced(value, path, by):
     return copy
 
 
+@pytest.mark.long
 def test_every_part_of_the_header(saved):
     """Whatever stands there: a clear error, or a learner that plays."""
     header, entries = read(saved)

@@ -21,6 +21,7 @@ SOME = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_files(tmp_path, monkeypatch):
     monkeypatch.setattr(bias_runs, "ROUNDS", 1000)
     before = dict(matplotlib.rcParams)
@@ -74,6 +75,7 @@ def test_graphs_have_loops_and_the_colours_of_bars():
             assert {name for name, colour in colours.items() if colour == PALE.lower()} == set(region.abstaining)
 
 
+@pytest.mark.long
 def test_the_same_picture_is_the_same_file(tmp_path):
     for folder in ("a", "b"):
         with matplotlib.rc_context({"font.size": 20.0 if folder == "b" else 8.0}):

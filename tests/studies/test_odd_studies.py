@@ -123,6 +123,7 @@ def test_studies_share_their_numbers_if_they_play_the_same_not_by_name(command, 
     ]
 
 
+@pytest.mark.long
 def test_curves_of_a_study_with_a_role_stand_for_one_without(command, tmp_path):
     code, said = command('[studies.paper]\nrole = "theory"\nrounds = 20\n[studies.mine]\nrounds = 20\n')
     assert code == 0, said

@@ -127,6 +127,7 @@ def test_moving_without_data(tmp_path, monkeypatch):
     assert (numbers.filter(pl.col("dataset") == "flipping")["tracking"] > 0.0).all()
 
 
+@pytest.mark.long
 def test_quick_runs_have_a_folder_of_their_own(guide, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.toml").write_text(TOML)

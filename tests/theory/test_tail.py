@@ -37,6 +37,7 @@ def test_the_tail_and_what_ix_does_to_it():
     assert tamed.mean() < plain.mean()
 
 
+@pytest.mark.long
 def test_the_bound_breaks_without_ix():
     """It can fail: with ix one run in a thousand may be above; without, five times as many are."""
     ix, delta = 0.04, 0.001
