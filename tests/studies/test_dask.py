@@ -33,7 +33,7 @@ def test_a_killed_worker(tmp_path):
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
     ) as cluster:
-        killer = threading.Thread(target=kill_one, args=(cluster, tmp_path / "dask" / "cells.jsonl"))
+        killer = threading.Thread(target=kill_one, args=(cluster, tmp_path / "dask" / "jobs.jsonl"))
         killer.start()
         try:
             session = run([study], tmp_path / "dask", dask=cluster.scheduler_address)

@@ -229,7 +229,7 @@ def test_what_may_be_wrong_waits_until_it_is_played(folder, tmp_path):
     learners = ", ".join(f'{{ label = "{kind}", kind = "sides_of_x:{kind}" }}' for kind in kinds)
     (folder / "mine.toml").write_text(TOML.replace('learners = ["sides", "UCB-GT", ', f"learners = [{learners}, "))
     session = run([read(folder)], tmp_path / "out", jobs=1)
-    assert {record["failed"] for record in session.failures} == {"RuntimeError: not today"}
+    assert {record["failed"] for record in session.failures} == {"RuntimeError: not today (learner Failing)"}
     without = (folder / "mine.toml").read_text().replace("sides_of_x:Failing", "sides_of_x:Many")
     (folder / "mine.toml").write_text(without)
     assert run([read(folder)], tmp_path / "other", jobs=1).failures == []

@@ -162,8 +162,8 @@ def test_interrupted_and_resumed(tmp_path, monkeypatch):
     first = run([small(logs=FEW[:1])], tmp_path / "parts", jobs=1)
     assert first.n_run == 12
     assert len(made) == 2  # once for each seed, however many play
-    lines = (tmp_path / "parts" / "cells.jsonl").read_bytes()
-    (tmp_path / "parts" / "cells.jsonl").write_bytes(lines[: lines.rindex(b"\n", 0, -1) + 20])  # killed while writing
+    lines = (tmp_path / "parts" / "jobs.jsonl").read_bytes()
+    (tmp_path / "parts" / "jobs.jsonl").write_bytes(lines[: lines.rindex(b"\n", 0, -1) + 20])  # killed while writing
     again = run([study], tmp_path / "parts", jobs=1)
     assert (again.n_run, again.n_kept) == (13, 11)
     assert_frame_equal(again.logged.drop("seconds_run"), whole.logged.drop("seconds_run"), check_exact=True)
@@ -305,10 +305,10 @@ def test_a_users_file_and_the_command(tmp_path, monkeypatch):
     )  # fmt: skip
     result = CliRunner().invoke(app, ["reproduce", str(path), "--out", str(tmp_path / "out"), "--jobs", "1"])
     assert result.exit_code == 0, result.output
-    for words in ("digits, outage", "labels 20 rounds late", "re-tuned, own labels", "4 cells run"):
+    for words in ("digits, outage", "labels 20 rounds late", "re-tuned, own labels", "4 jobs run"):
         assert words in result.output
     names = {file.name for file in (tmp_path / "out").rglob("*") if file.is_file()}
-    assert names == {"cells.jsonl", "results.parquet", "logs.parquet", "mine.md", "mine.csv", "mine-over-time.svg",
+    assert names == {"jobs.jsonl", "results.parquet", "logs.parquet", "mine.md", "mine.csv", "mine-over-time.svg",
                      "mine-over-time.png", "mine-over-time.pdf"}  # fmt: skip
     assert len(pl.read_parquet(tmp_path / "out" / "logs.parquet")) == 2 * 5
     for wrong in ('logs = ["nothing"]', "delays = []", "rounds = 5", "repetitions = 0", "seed = -1", "costs = [0.1]",

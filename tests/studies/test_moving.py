@@ -6,7 +6,7 @@ import pytest
 import abstain as ab
 from abstain.errors import InputError
 from abstain.studies import batch, seeds, spoilt
-from abstain.studies.cells import cells, comparators
+from abstain.studies.jobs import comparators, draw_jobs
 from abstain.studies.problems import INSTANCES
 from abstain.studies.results import collect
 from abstain.studies.runner import run
@@ -96,7 +96,7 @@ def test_told_or_not_the_sequence_is_the_same(monkeypatch):
 
 def test_results_have_both_comparators():
     study = small(sets=("flipping", "bias-problem"), costs=(0.3,), experts=OWN, expert_sets=1, draws=2)
-    records = {record["key"]: record for record in batch.run_batch([*cells(study), *comparators(study)], None)}
+    records = {record["key"]: record for record in batch.run_batch([*draw_jobs(study), *comparators(study)], None)}
     last = collect([study], records).filter(t=200)
     moving, still = last.filter(dataset="flipping"), last.filter(dataset="bias-problem")
     assert (moving["tracked"] < moving["best"]).all()
@@ -105,7 +105,7 @@ def test_results_have_both_comparators():
 
 def labels_of(name, n=2_000):
     study = small(sets=(name,), costs=(0.2,), expert_sets=1, draws=1, rounds=n)
-    rounds, regime = batch._draw(cells(study)[0].stage, 0, 0.2, None)
+    rounds, regime = batch._draw(draw_jobs(study)[0].stage, 0, 0.2, None)
     _, clean = ab.datasets.load("synthetic", n=n, seed=seeds.of_data(0, name, 0, 0))
     return rounds.y, clean, regime
 
@@ -144,7 +144,7 @@ def test_names_of_spoilt_sets(tmp_path, monkeypatch):
     assert study.here(tmp_path) == study
     assert run([study], tmp_path / "out", data=tmp_path, jobs=1).failures == []
     (one,), (other,) = (
-        {cell.key for cell in cells(small(sets=("late-clean-synthetic",), costs=(0.1,), scale=scale, **few))}
+        {job.key for job in draw_jobs(small(sets=("late-clean-synthetic",), costs=(0.1,), scale=scale, **few))}
         for scale, few in (("maxabs", {"draws": 1, "expert_sets": 1}), ("minmax", {"draws": 1, "expert_sets": 1}))
     )
     assert one == other  # what is not scaled is not, spoilt or not

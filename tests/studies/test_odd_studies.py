@@ -9,11 +9,11 @@ from typer.testing import CliRunner
 
 from abstain.cli import app
 from abstain.errors import InputError
-from abstain.studies import batch, outputs, sharing
+from abstain.studies import batch, sharing
 from abstain.studies.figures import curves, panels_drawing
 from abstain.studies.figures.style import look
 from abstain.studies.spec import paper
-from abstain.studies.tables import names
+from abstain.studies.tables import check_names
 
 from .frames import rows
 from .small import LEARNERS, small
@@ -55,6 +55,10 @@ def page_in(folder):
     [
         ('[studies."a/b"]\n[studies.a-b]', "studies: expected a file name each, got one for 'a/b' and 'a-b'"),
         ('[studies."a/b"]\n[studies.A-B]', "studies: expected a file name each, got one for 'a/b' and 'A-B'"),
+        (
+            '[studies.a]\ntable = "b"\n[studies.b]\nkind = "logs"\nlogs = ["digits"]\nlearners = ["UCB-GT"]',
+            "table: expected another name than that of a study of logs, got 'b'",
+        ),
         ('[studies.a]\ntable = "x y"\n[studies.X-Y]', "tables: expected a file name each, got one for 'x y' and 'X-Y'"),
     ],
 )
@@ -67,7 +71,7 @@ def test_studies_with_the_same_files_are_refused_before_anything_is_played(comma
 
 def test_studies_may_share_a_table():
     shared = [small(name="a/b", table="both"), small(name="ab", table="both")]
-    outputs.check_apart(names(shared), "tables")
+    check_names(shared)
 
 
 MINE = "a,b,y\n1,2,u\n2,1,v\n3,5,u\n"

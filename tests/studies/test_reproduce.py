@@ -158,7 +158,7 @@ def test_studies_made_with_numpy(tmp_path):
 
 def test_a_record_without_its_fields(tmp_path):
     run([small()], tmp_path, jobs=1)
-    log = tmp_path / "cells.jsonl"
+    log = tmp_path / "jobs.jsonl"
     for field in ('"runs"', '"data"'):
         text = log.read_text()
         log.write_text(text.replace(field, '"ruins"', 1))

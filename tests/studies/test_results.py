@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from abstain.studies import batch
-from abstain.studies.cells import cells, comparators
+from abstain.studies.jobs import comparators, draw_jobs
 from abstain.studies.results import collect, summary
 from abstain.studies.study import shown_rounds
 
@@ -18,7 +18,7 @@ COLUMNS = {
 
 
 def records_of(study):
-    return {record["key"]: record for record in batch.run_batch([*cells(study), *comparators(study)], None)}
+    return {record["key"]: record for record in batch.run_batch([*draw_jobs(study), *comparators(study)], None)}
 
 
 def test_collect():
@@ -31,10 +31,10 @@ def test_collect():
     assert curves.equals(curves.sort("study", "dataset", "cost", "expert_set", "draw", "learner", "t"))
     backwards = collect([study], dict(reversed(records.items())))
     assert curves.equals(backwards)
-    cell, group = cells(study)[-1], comparators(study)[-1]
-    rows = curves.filter(cost=cell.cost, expert_set=1, draw=2, learner="FS")
+    job, group = draw_jobs(study)[-1], comparators(study)[-1]
+    rows = curves.filter(cost=job.cost, expert_set=1, draw=2, learner="FS")
     assert rows["t"].to_list() == at.tolist()
-    run = records[cell.key]["runs"][2]
+    run = records[job.key]["runs"][2]
     assert rows["loss"].to_list() == run["loss"]
     assert rows["abstained"].to_list() == run["abstained"]
     assert rows["edges"].to_list() == run["edges"]
@@ -46,7 +46,7 @@ def test_studies_share_records_and_missing_ones_leave_rows_out():
     records = records_of(study)
     both = collect([study, small(name="same")], records)
     assert both["study"].value_counts()["count"].n_unique() == 1
-    del records[cells(study)[0].key]
+    del records[draw_jobs(study)[0].key]
     del records[comparators(study)[-1].key]
     assert len(collect([study], records)) == len(both) // 2 * (12 - 1 - 3) // 12
     empty = collect([study], {})

@@ -20,7 +20,7 @@ from abstain.cli import app
 from abstain.errors import FileError, InputError
 from abstain.studies import batch, workers
 from abstain.studies import log as logs
-from abstain.studies.cells import cells
+from abstain.studies.jobs import draw_jobs
 from abstain.studies.results import MACHINE
 from abstain.studies.runner import run
 
@@ -42,7 +42,7 @@ def test_a_run(undisturbed):
     session = undisturbed
     assert (session.n_run, session.n_kept, session.failures, session.missing) == (16, 0, [], {})
     assert pl.read_parquet(session.path).equals(session.curves)
-    assert sorted(path.name for path in session.path.parent.iterdir()) == ["cells.jsonl", "results.parquet"]
+    assert sorted(path.name for path in session.path.parent.iterdir()) == ["jobs.jsonl", "results.parquet"]
     again = run([small()], session.path.parent, jobs=1)
     assert (again.n_run, again.n_kept) == (0, 16)
     assert again.curves.equals(session.curves)
@@ -71,7 +71,7 @@ def test_a_changed_study_is_run_anew(undisturbed, tmp_path):
 @pytest.mark.parametrize("torn", [b"{", b'{"key": "abc", "runs": [{"loss": [1.5', b"\xff\xfe"])
 def test_a_torn_line_is_overwritten(undisturbed, tmp_path, torn):
     run([small(draws=2)], tmp_path, jobs=1)
-    path = tmp_path / "cells.jsonl"
+    path = tmp_path / "jobs.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole[: whole.rindex(b"\n", 0, -1) + 1] + torn)
     session = run([small(draws=2)], tmp_path, jobs=1)
@@ -83,9 +83,20 @@ def test_a_torn_line_is_overwritten(undisturbed, tmp_path, torn):
     )
 
 
+def test_a_log_of_an_earlier_version_is_taken_over(undisturbed, tmp_path):
+    run([small()], tmp_path, jobs=1)
+    path = tmp_path / "jobs.jsonl"
+    (tmp_path / "cells.jsonl").write_bytes(path.read_bytes().replace(logs.HEADER, logs.OLD_HEADER))
+    path.unlink()
+    session = run([small()], tmp_path, jobs=1)
+    assert (session.n_run, session.n_kept) == (0, 16)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["jobs.jsonl", "results.parquet"]
+    same(session.curves, undisturbed.curves)
+
+
 def test_a_log_that_is_none(tmp_path):
-    path = tmp_path / "cells.jsonl"
-    for content in (b"hello", b"hello\n", b'{"format": "abstain-cells", "version": 2}\n'):
+    path = tmp_path / "jobs.jsonl"
+    for content in (b"hello", b"hello\n", b'{"format": "abstain-jobs", "version": 2}\n'):
         path.write_bytes(content)
         with pytest.raises(FileError, match="expected the log of a study"):
             run([small()], tmp_path, jobs=1)
@@ -106,9 +117,9 @@ def test_two_runs_in_one_folder(tmp_path):
     run([small(draws=1, expert_sets=1)], tmp_path, jobs=1)
 
 
-def test_a_failing_cell_does_not_take_the_others_with_it(undisturbed, tmp_path, monkeypatch):
+def test_a_failing_job_does_not_take_the_others_with_it(undisturbed, tmp_path, monkeypatch):
     simulate = batch.simulate
-    bad = cells(small())[4]
+    bad = draw_jobs(small())[4]
 
     def failing(learner, rounds, **options):
         if learner.cost.value == bad.cost and learner.seed.entropy[3:5] == [bad.stage.expert_set, bad.draw]:
@@ -120,7 +131,7 @@ def test_a_failing_cell_does_not_take_the_others_with_it(undisturbed, tmp_path, 
     assert session.n_run == 15
     (failure,) = session.failures
     assert failure["what"] == str(bad) == "synthetic, cost 0.1, expert set 1, draw 1"
-    assert failure["failed"] == "RuntimeError: out of luck"
+    assert failure["failed"] == "RuntimeError: out of luck (learner UCB-GT)"
     assert "in failing" in (tmp_path / "failures.txt").read_text()
     gone = {"cost": bad.cost, "expert_set": 1, "draw": 1}
     assert len(session.curves.filter(**gone)) == 0
@@ -198,11 +209,11 @@ def test_a_disk_that_is_full_or_read_only(tmp_path, monkeypatch, number, undistu
             self._stream = stream
 
     monkeypatch.setattr(logs.Log, "_write", full)
-    with pytest.raises(FileError, match=f"cells.jsonl: cannot be written .*{os.strerror(number)}"):
+    with pytest.raises(FileError, match=f"jobs.jsonl: cannot be written .*{os.strerror(number)}"):
         run([small()], tmp_path, jobs=1)
     monkeypatch.undo()
     session = run([small()], tmp_path, jobs=1)
-    assert session.n_kept == 3  # a header, a note, three cells, half a cell
+    assert session.n_kept == 3  # a header, a note, three jobs, half a job
     same(session.curves, undisturbed.curves)
 
 
@@ -213,7 +224,7 @@ def test_the_results_cannot_be_written(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(FileError, match="results.parquet: cannot be written"):
         run([small()], tmp_path, jobs=1)
-    assert [path.name for path in tmp_path.iterdir()] == ["cells.jsonl"]
+    assert [path.name for path in tmp_path.iterdir()] == ["jobs.jsonl"]
 
 
 def script(out, jobs):
@@ -245,7 +256,7 @@ def wait_for_lines(path, n, process):
 def test_killed_and_started_again(tmp_path, jobs):
     study = small(rounds=20_000, draws=20)
     process = start(tmp_path / "killed", jobs)
-    wait_for_lines(tmp_path / "killed" / "cells.jsonl", 6, process)
+    wait_for_lines(tmp_path / "killed" / "jobs.jsonl", 6, process)
     process.kill()
     process.wait()
     again = run([study], tmp_path / "killed", jobs=1)
@@ -263,7 +274,7 @@ def test_interrupted(tmp_path):
     process = subprocess.Popen(
         command, env=environment, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    wait_for_lines(out / "cells.jsonl", 5, process)
+    wait_for_lines(out / "jobs.jsonl", 5, process)
     os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C in a terminal does
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -297,10 +308,10 @@ def test_the_command(tmp_path, monkeypatch):
     result = command(path, "--out", tmp_path / "out", "--jobs", 1)
     assert result.exit_code == 0, result.output
     assert "missing: guide" in result.output
-    assert "8 cells run, 0 kept from before, 8 without data, 0 failed" in result.output
+    assert "8 jobs run, 0 kept from before, 8 without data, 0 failed" in result.output
     assert len(pl.read_parquet(tmp_path / "out" / "results.parquet")) > 0
     quick = command(path, "--quick", "--out", tmp_path / "out", "--jobs", 1)
-    assert "1 cells run, 2 kept from before" in quick.output  # the draws are the same, the best of two another
+    assert "1 jobs run, 2 kept from before" in quick.output  # the draws are the same, the best of two another
 
 
 def test_the_command_fails_in_words(tmp_path, monkeypatch):

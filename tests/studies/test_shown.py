@@ -221,8 +221,8 @@ def test_lines_without_a_terminal(monkeypatch, tmp_path):
     stream = StringIO()
     run([small()], tmp_path, jobs=1, console=Console(file=stream, width=120))
     lines = stream.getvalue().splitlines()
-    assert lines[0] == "0 of 16 cells"
-    assert lines[1] == "1 of 16 cells"
+    assert lines[0] == "0 of 16 jobs"
+    assert lines[1] == "1 of 16 jobs"
     assert len(lines) == 16
     again = StringIO()
     run([small()], tmp_path, jobs=1, console=Console(file=again, width=120))
@@ -239,9 +239,9 @@ def test_the_time_left_is_told_once_enough_is_done_and_without_compiling(monkeyp
         for job in jobs.values():
             advance(job)
     lines = stream.getvalue().splitlines()
-    assert lines[:3] == ["0 of 200 cells", "1 of 200 cells", "5 of 200 cells"]
-    assert next(line for line in lines if "left" in line) == "10 of 200 cells, about 1,900 s left"
-    assert lines[-1] == "199 of 200 cells, about 10 s left"
+    assert lines[:3] == ["0 of 200 jobs", "1 of 200 jobs", "5 of 200 jobs"]
+    assert next(line for line in lines if "left" in line) == "10 of 200 jobs, about 1,900 s left"
+    assert lines[-1] == "199 of 200 jobs, about 10 s left"
 
 
 def test_roles_of_the_paper_s_studies():

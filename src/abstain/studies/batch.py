@@ -1,4 +1,4 @@
-"""Playing a batch of cells, in whatever process."""
+"""Doing a batch of jobs, in whatever process."""
 
 import platform
 import threading
@@ -19,8 +19,8 @@ from ..simulate import simulate
 from ..tables import as_table
 from ..typing import Ints
 from . import growing, growth, problems, seeds
-from .cells import Cell, Comparator, Job, Stage
 from .comparing import Draw, compare
+from .jobs import Comparator, DrawJob, Job, Stage
 from .logs.play import play as play_log
 from .logs.study import LogJob
 from .sources import MissingDataError, fingerprint
@@ -64,23 +64,28 @@ def run_batch(batch: Sequence[Job], data: str | None) -> list[Record]:
             record["host"] = platform.node()
         except MissingDataError as error:
             record |= {"missing": error.dataset, "why": str(error)}
-        except Exception as error:  # whatever it is, the other cells go on
-            record |= {"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
+        except Exception as error:  # whatever it is, the other jobs go on
+            why = " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
+            record |= {"failed": why, "traceback": traceback.format_exc()}
         records.append(record)
     return records
 
 
-def _play(cell: Cell, data: str | None) -> Record:
+def _play(job: DrawJob, data: str | None) -> Record:
     """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds shown."""
-    stage = cell.stage
-    rounds = _draw(stage, cell.draw, cell.cost, data).rounds
+    stage = job.stage
+    rounds = _draw(stage, job.draw, job.cost, data).rounds
     at = shown_rounds(stage.rounds, stage.checkpoints)
     runs = []
-    for spec in cell.learners:
-        seed = seeds.of_learner(stage.seed, stage.dataset, stage.expert_set, cell.draw, spec.label)
-        learner = spec.make(rounds.experts, cost=cell.cost, loss=rounds.loss, seed=seed, rounds=stage.rounds)
-        start = time.perf_counter()
-        trace = simulate(learner, rounds, checkpoints=at)
+    for spec in job.learners:
+        seed = seeds.of_learner(stage.seed, stage.dataset, stage.expert_set, job.draw, spec.label)
+        try:
+            learner = spec.make(rounds.experts, cost=job.cost, loss=rounds.loss, seed=seed, rounds=stage.rounds)
+            start = time.perf_counter()
+            trace = simulate(learner, rounds, checkpoints=at)
+        except Exception as error:
+            error.add_note(f"(learner {spec.label})")
+            raise
         seconds = time.perf_counter() - start
         runs.append({
             "loss": np.cumsum(trace.loss)[at - 1].tolist(),

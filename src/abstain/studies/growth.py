@@ -1,4 +1,4 @@
-"""How ContEXP3-ABS's regret grows with the number of rounds, for claims: runs without experts, so without cells."""
+"""How ContEXP3-ABS's regret grows with the number of rounds, for claims: runs without experts, so without a `Stage`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -10,8 +10,11 @@ from ..errors import FileError
 from .batch import Record
 from .outputs import make_folder, writing
 
-NAME = "cells.jsonl"
-HEADER = b'{"format": "abstain-cells", "version": 1}\n'
+NAME = "jobs.jsonl"
+HEADER = b'{"format": "abstain-jobs", "version": 1}\n'
+OLD_NAME = "cells.jsonl"
+OLD_HEADER = b'{"format": "abstain-cells", "version": 1}\n'
+"""What they were at first; such a log is taken over."""
 
 
 class Log:
@@ -23,6 +26,10 @@ class Log:
     def __init__(self, folder: Path) -> None:
         self.path = make_folder(folder) / NAME
         self.records: dict[str, Record] = {}
+        old = self.path.with_name(OLD_NAME)
+        if old.is_file() and not self.path.exists():
+            with writing(old):
+                old.rename(self.path)
         if self.path.exists() and not self.path.is_file():
             raise FileError(f"{self.path}: expected a file, got something else")
         with writing(self.path):
@@ -50,7 +57,7 @@ class Log:
         self._stream.seek(0)
         content = self._stream.readall()
         end = content.rfind(b"\n") + 1
-        if not (content.startswith(HEADER) if end > 0 else HEADER.startswith(content)):
+        if not any(content.startswith(head) if end > 0 else head.startswith(content) for head in (HEADER, OLD_HEADER)):
             raise FileError(f"{self.path}: expected the log of a study, version 1, got another file")
         for number, line in enumerate(content[:end].splitlines()[1:], start=2):
             try:
@@ -60,9 +67,7 @@ class Log:
                         raise KeyError("what was found")
                     self.records[record["key"]] = record
             except (ValueError, TypeError, KeyError):
-                raise FileError(
-                    f"{self.path}: line {number} is damaged; remove it, and its cell is run again"
-                ) from None
+                raise FileError(f"{self.path}: line {number} is damaged; remove it, and its job is run again") from None
         with writing(self.path):
             self._stream.truncate(end)
         if end == 0:

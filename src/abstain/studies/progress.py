@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .cells import Cell, Job
+from .jobs import DrawJob, Job
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +47,7 @@ class Left:
 def slow_ones(jobs: Sequence[Job]) -> str:
     """Which learners of these are written in Python, as a clause; they take most of the time."""
     labels = dict.fromkeys(
-        spec.label for job in jobs if isinstance(job, Cell) for spec in job.learners if spec.in_python
+        spec.label for job in jobs if isinstance(job, DrawJob) for spec in job.learners if spec.in_python
     )
     if not labels:
         return ""
@@ -67,7 +67,7 @@ def progress(
     total = sum(job.weight for job in todo.values())
     if not console.is_terminal:
         last, left = time.monotonic(), Left(total, len(todo))
-        console.print(f"{done:,} of {len(wanted):,} cells{slow}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"{done:,} of {len(wanted):,} jobs{slow}", markup=False, highlight=False, soft_wrap=True)
 
         def line(job: Job) -> None:
             nonlocal done, last
@@ -76,7 +76,7 @@ def progress(
             told = left.after(job.weight, now)
             if now - last >= EVERY and done < len(wanted):
                 last = now
-                text = f"{done:,} of {len(wanted):,} cells{told}{slow}"
+                text = f"{done:,} of {len(wanted):,} jobs{told}{slow}"
                 console.print(text, markup=False, highlight=False, soft_wrap=True)
 
         yield line
@@ -87,11 +87,11 @@ def progress(
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
                TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())  # fmt: skip
     with Progress(*columns, console=console) as bar:
-        task = bar.add_task(f"{done:,} of {len(wanted):,} cells{escape(slow)}", total=total)
+        task = bar.add_task(f"{done:,} of {len(wanted):,} jobs{escape(slow)}", total=total)
 
         def advance(job: Job) -> None:
             nonlocal done
             done += 1
-            bar.update(task, advance=job.weight, description=f"{done:,} of {len(wanted):,} cells{escape(slow)}")
+            bar.update(task, advance=job.weight, description=f"{done:,} of {len(wanted):,} jobs{escape(slow)}")
 
         yield advance

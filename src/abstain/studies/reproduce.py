@@ -44,7 +44,7 @@ def reproduce(
     figures.known()  # a figure that is not whole is refused now, not when all is played
     wanted = [study.quick() if quick else study for study in find(name)]
     outputs.check_apart([study.name for study in wanted], "studies")
-    outputs.check_apart(tabled.names(wanted), "tables")
+    tabled.check_names(wanted)
     studies = [study.here(data) if isinstance(study, Study) else study for study in wanted]
     notes = [_played_instead(*pair) for pair in zip(wanted, studies, strict=True) if pair[0] != pair[1]]
     for note in notes:
@@ -141,7 +141,7 @@ def _played_instead(wanted: AnyStudy, played: AnyStudy) -> str:
 
 def _missing(session: Session) -> list[str]:
     """What could not be run, a sentence each."""
-    failed = f"{len(session.failures):,} cells failed; {FAILURES} says why." if session.failures else ""
+    failed = f"{len(session.failures):,} jobs failed; {FAILURES} says why." if session.failures else ""
     sets = f"Data sets that are not here: {', '.join(sorted(session.missing))}." if session.missing else ""
     return [sentence for sentence in (sets, failed) if sentence]
 
@@ -174,7 +174,7 @@ def show_outcome(session: Session, console: "Console", undrawn: Sequence[str] = 
         _say(console, "red", "failed", sentence)
     if by_reason:
         _say(console, "red", "failed", f"tracebacks are in {session.path.with_name(FAILURES)}")
-    counts = f"{session.n_run:,} cells run, {session.n_kept:,} kept from before, {session.n_missing:,} without data"
+    counts = f"{session.n_run:,} jobs run, {session.n_kept:,} kept from before, {session.n_missing:,} without data"
     console.print(f"{counts}, {len(session.failures):,} failed; {session.seconds:.1f} s", highlight=False)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .batch import Record
-from .cells import Comparator, cells
+from .jobs import Comparator, draw_jobs
 from .study import Study, shown_rounds
 
 if TYPE_CHECKING:
@@ -27,15 +27,15 @@ def collect(studies: Sequence[Study], records: Mapping[str, Record]) -> "pl.Data
     runs: dict[str, list[Any]] = {name: [] for name in _schema()}
     for study in studies:
         t = shown_rounds(study.rounds, study.checkpoints).tolist()
-        for cell in cells(study):
-            played = records.get(cell.key)
-            compared = records.get(Comparator(cell.stage, cell.cost, study.draws).key)
+        for job in draw_jobs(study):
+            played = records.get(job.key)
+            compared = records.get(Comparator(job.stage, job.cost, study.draws).key)
             if played is not None and compared is not None:
                 for spec, run in zip(study.learners, played["runs"], strict=True):
                     values = (
-                        study.name, cell.stage.dataset, cell.cost, cell.stage.expert_set, cell.draw, spec.label,
-                        t, run["loss"], compared["best"][cell.draw],
-                        compared["tracked" if "tracked" in compared else "best"][cell.draw], run["abstained"],
+                        study.name, job.stage.dataset, job.cost, job.stage.expert_set, job.draw, spec.label,
+                        t, run["loss"], compared["best"][job.draw],
+                        compared["tracked" if "tracked" in compared else "best"][job.draw], run["abstained"],
                         run["edges"], run["seconds_run"], played["host"],
                     )  # fmt: skip
                     for name, value in zip(runs, values, strict=True):

@@ -13,8 +13,8 @@ from ..datasets.folders import as_folder
 from ..errors import InputError
 from . import growth, metadata, outputs
 from .batch import Record
-from .cells import Job, batches, cells, comparators, dataset_of
 from .described import described
+from .jobs import Job, batches, comparators, dataset_of, draw_jobs
 from .log import Log
 from .logs import results as logged
 from .logs import study as log_studies
@@ -116,7 +116,7 @@ def _jobs_of(study: AnyStudy) -> list[Job]:
         return [*growth.jobs(study)]
     if isinstance(study, log_studies.LogStudy):
         return [*log_studies.jobs(study)]
-    return [*cells(study), *comparators(study)]
+    return [*draw_jobs(study), *comparators(study)]
 
 
 def _n_cores() -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import AbstainError, InputError
 from .batch import Record, run_batch
-from .cells import Job
+from .jobs import Job
 
 CONNECT_SECONDS = 10
 """How long to wait for a Dask scheduler."""

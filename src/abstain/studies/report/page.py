@@ -82,6 +82,6 @@ def _run(facts: Facts) -> list[tuple[str, str]]:
     if facts.seconds is not None:
         minutes, seconds = divmod(round(facts.seconds), 60)
         rows.append(("time taken", f"{minutes} min {seconds} s" if minutes else f"{facts.seconds:.1f} s"))
-    rows.append(("cells", facts.parts))
+    rows.append(("jobs", facts.parts))
     rows += facts.versions.items()
     return [(name, value) for name, value in rows if value]

@@ -2,16 +2,16 @@
 
 from .finals import LIMIT, finals
 from .overview import overview, slopes
-from .table import Table, names, tables, write
+from .table import Table, check_names, tables, write
 from .terminal import Grid, differences, terminal
 
 __all__ = [
     "LIMIT",
     "Grid",
     "Table",
+    "check_names",
     "differences",
     "finals",
-    "names",
     "overview",
     "slopes",
     "tables",

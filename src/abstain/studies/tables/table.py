@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...errors import InputError
 from .. import outputs
+from ..logs.study import LogStudy
 from ..spec import AnyStudy
 from ..study import Study
 from .finals import finals
@@ -33,9 +35,14 @@ class Table:
         return bool((self.finals["tracking"] != self.finals["regret"]).any())
 
 
-def names(studies: Sequence[AnyStudy]) -> list[str]:
-    """What the tables of these studies are called, each in the place of its study; files have their names."""
-    return [(isinstance(study, Study) and study.table) or study.name for study in studies]
+def check_names(studies: Sequence[AnyStudy]) -> None:
+    """Raise an error if two tables have the same files. Studies may share a table, but not with one of logs."""
+    shared = [study.table or study.name for study in studies if isinstance(study, Study)]
+    of_logs = [study.name for study in studies if isinstance(study, LogStudy)]
+    for name in of_logs:
+        if name in shared:
+            raise InputError(f"table: expected another name than that of a study of logs, got {name!r}")
+    outputs.check_apart([*shared, *of_logs], "tables")
 
 
 def tables(curves: "pl.DataFrame", studies: Sequence[AnyStudy]) -> list[Table]:

@@ -5,7 +5,7 @@ import pytest
 
 import abstain as ab
 from abstain.studies import batch, seeds
-from abstain.studies.cells import Cell, batches, cells, comparators
+from abstain.studies.jobs import DrawJob, batches, comparators, draw_jobs
 from abstain.studies.spec import ExpertsSpec, LearnerSpec
 from abstain.studies.study import shown_rounds
 
@@ -18,29 +18,29 @@ def numbers(seed):
 
 def test_keys_are_of_the_content():
     study = small()
-    keys = [part.key for part in (*cells(study), *comparators(study))]
+    keys = [part.key for part in (*draw_jobs(study), *comparators(study))]
     assert len(set(keys)) == len(keys) == 2 * 2 * 3 + 2 * 2
-    assert [cell.key for cell in cells(small(name="other", title="another"))] == keys[:12]
+    assert [job.key for job in draw_jobs(small(name="other", title="another"))] == keys[:12]
     changes = [
         {"rounds": 201}, {"seed": 1}, {"checkpoints": 9}, {"learners": LEARNERS[:2]}, {"costs": (0.2,)},
         {"experts": ExpertsSpec("hyperplanes", {"n_predictors": 3, "n_rings": 5})},
         {"learners": (LearnerSpec("UCB-GT", "UCBGT", {"beta": 1.0}), *LEARNERS[1:])},
     ]  # fmt: skip
     for change in changes:
-        assert not set(keys) & {cell.key for cell in cells(small(**change))}
-    assert {cell.key for cell in cells(small(scale="minmax"))} == set(keys[:12])  # synthetic is not scaled
+        assert not set(keys) & {job.key for job in draw_jobs(small(**change))}
+    assert {job.key for job in draw_jobs(small(scale="minmax"))} == set(keys[:12])  # synthetic is not scaled
     # A key that changed by itself would make every log useless.
     assert LearnerSpec("a", "UCB").key == LearnerSpec("a", "UCB", {}).key == "68374028b7c92dee7c088f8f"
 
 
 def test_batches_share_draws():
-    parts = [*cells(small()), *comparators(small())]
+    parts = [*draw_jobs(small()), *comparators(small())]
     found = batches([*parts, *parts])
     assert sorted(part.key for some in found for part in some) == sorted(part.key for part in parts)
     for some in found:
         assert len({(part.stage.key, getattr(part, "draw", None)) for part in some}) == 1
         assert {part.cost for part in some} == {0.1, 0.3}
-    kinds = [isinstance(batch[0], Cell) for batch in found]
+    kinds = [isinstance(batch[0], DrawJob) for batch in found]
     assert kinds == [True, True, True, False] * 2
 
 
@@ -59,7 +59,7 @@ def test_seeds():
 
 
 def by_hand(study, cost, expert_set, draw):
-    """Experts and data of a cell, by the public functions only."""
+    """Experts and data of a job, by the public functions only."""
     X, y = ab.datasets.load("synthetic", n=study.rounds, seed=seeds.of_data(study.seed, "synthetic", expert_set, draw))
     experts = ab.experts.hyperplanes(2, 3, 4, seed=seeds.of_experts(study.seed, "synthetic", expert_set))
     return experts, X, y
@@ -71,12 +71,12 @@ def test_a_cell_is_what_simulate_says(monkeypatch, most_bytes):
     batch._kept.draws.clear()
     study = small()
     at = shown_rounds(200, 8)
-    for cell in cells(study)[::5]:
-        (record,) = batch.run_batch([cell], None)
-        experts, X, y = by_hand(study, cell.cost, cell.stage.expert_set, cell.draw)
+    for job in draw_jobs(study)[::5]:
+        (record,) = batch.run_batch([job], None)
+        experts, X, y = by_hand(study, job.cost, job.stage.expert_set, job.draw)
         for spec, run in zip(LEARNERS, record["runs"], strict=True):
-            seed = seeds.of_learner(0, "synthetic", cell.stage.expert_set, cell.draw, spec.label)
-            learner = getattr(ab, spec.kind)(experts, cost=cell.cost, seed=seed)
+            seed = seeds.of_learner(0, "synthetic", job.stage.expert_set, job.draw, spec.label)
+            learner = getattr(ab, spec.kind)(experts, cost=job.cost, seed=seed)
             trace = ab.simulate(learner, X, y, checkpoints=at)
             assert run["loss"] == np.cumsum(trace.loss)[at - 1].tolist()
             assert run["abstained"] == np.cumsum(trace.abstained)[at - 1].tolist()
@@ -121,11 +121,11 @@ def test_instances_bring_their_own():
         sets=(), costs=(), settings=(("bias-problem", 0.9), ("proposition-1", 0.9), ("proposition-1", 0.8)),
         experts=ExpertsSpec("instance"), learners=learners, expert_sets=1, draws=2, rounds=3_000,
     )  # fmt: skip
-    for cell in cells(study):
-        (record,) = batch.run_batch([cell], None)
-        make = ab.instances.bias_problem if cell.stage.dataset == "bias-problem" else ab.instances.proposition_1
-        instance = make(cost=cell.cost)
-        X, y = instance.draw(3_000, seeds.of_data(0, cell.stage.dataset, 0, cell.draw))
+    for job in draw_jobs(study):
+        (record,) = batch.run_batch([job], None)
+        make = ab.instances.bias_problem if job.stage.dataset == "bias-problem" else ab.instances.proposition_1
+        instance = make(cost=job.cost)
+        X, y = instance.draw(3_000, seeds.of_data(0, job.stage.dataset, 0, job.draw))
         trace = ab.simulate(ab.UCBGT(instance.experts, cost=instance.cost, loss=instance.loss), X, y)
         assert record["runs"][1]["loss"][-1] == np.cumsum(trace.loss)[-1]
     for group in comparators(study):
@@ -144,7 +144,7 @@ def test_costs_and_scalings_share_experts_and_data(monkeypatch, tmp_path):
     )
     for scale in ("maxabs", "minmax"):
         for record in batch.run_batch(
-            cells(small(sets=("guide",), scale=scale, draws=1, expert_sets=1)), str(tmp_path)
+            draw_jobs(small(sets=("guide",), scale=scale, draws=1, expert_sets=1)), str(tmp_path)
         ):
             assert "runs" in record, record
     assert len(seen) == 2  # one table for both costs

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from .. import __version__
 from .expert_specs import ExpertsSpec
@@ -41,8 +41,10 @@ class Stage(Keyed):
 
 
 @dataclass(frozen=True)
-class Cell(Keyed):
+class DrawJob(Keyed):
     """All learners on one draw at one cost."""
+
+    sort: ClassVar[str] = "Cell"
 
     stage: Stage
     cost: float
@@ -81,7 +83,7 @@ class Comparator(Keyed):
         return self.stage.weight * 0.1 * self.draws
 
 
-Job: TypeAlias = Cell | Comparator | Growth | LogJob
+Job: TypeAlias = DrawJob | Comparator | Growth | LogJob
 
 
 def dataset_of(job: Job) -> str | None:
@@ -106,9 +108,9 @@ def stages(study: Study) -> list[tuple[float, Stage]]:
     return found
 
 
-def cells(study: Study) -> list[Cell]:
-    """The cells of a study."""
-    return [Cell(stage, cost, draw, study.learners) for cost, stage in stages(study) for draw in range(study.draws)]
+def draw_jobs(study: Study) -> list[DrawJob]:
+    """Every draw of a study, at every cost."""
+    return [DrawJob(stage, cost, draw, study.learners) for cost, stage in stages(study) for draw in range(study.draws)]
 
 
 def comparators(study: Study) -> list[Comparator]:
@@ -117,7 +119,7 @@ def comparators(study: Study) -> list[Comparator]:
 
 
 def batches(jobs: Iterable[Job]) -> list[list[Job]]:
-    """What should run together: the cells of a draw, at all costs; then the comparators of these draws.
+    """What should run together: all learners on a draw, at all costs; then the comparators of these draws.
 
     All jobs on one log are a batch; runs of `growth` are batches of their own, the longest first. Equal jobs are run
     once. Batches on the same stage come one after the other: a worker keeps what it has loaded.
@@ -132,7 +134,7 @@ def batches(jobs: Iterable[Job]) -> list[list[Job]]:
         if isinstance(job, LogJob):
             logs.setdefault(job.group, {})[job.key] = job
             continue
-        draw = job.draw if isinstance(job, Cell) else None
+        draw = job.draw if isinstance(job, DrawJob) else None
         found.setdefault(job.stage.key, {}).setdefault(draw, {})[job.key] = job
     ordered = []
     for of_stage in found.values():
