@@ -3,10 +3,12 @@
 import importlib
 import os
 import re
+import signal
 import threading
 import time
 import warnings
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ..errors import AbstainError, InputError
@@ -35,7 +37,8 @@ def _on_cores(batches: Sequence[list[Job]], data: str | None, jobs: int) -> Gene
     # A worker that has grown, by the tables it keeps, is replaced by a new one; nothing is lost.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     pool = joblib.Parallel(n_jobs=min(jobs, len(batches)), return_as="generator_unordered", batch_size=1)
-    results = pool(joblib.delayed(_in_worker)(batch, data, os.getpid()) for batch in batches)
+    with _ctrl_c_kept_from_children():  # they end with this process
+        results = pool(joblib.delayed(_in_worker)(batch, data, os.getpid()) for batch in batches)
     try:
         for records in results:  # noqa: UP028 (`yield from` would close them before the warning is silenced)
             yield records
@@ -48,6 +51,28 @@ def _on_cores(batches: Sequence[list[Job]], data: str | None, jobs: int) -> Gene
         with warnings.catch_warnings():  # that tasks are given up is what was asked for
             warnings.simplefilter("ignore")
             results.close()
+
+
+@contextmanager
+def _ctrl_c_kept_from_children() -> Iterator[None]:
+    """Processes started inside never get Ctrl-C, not even while they start; this one gets it afterwards.
+
+    A terminal sends it to all its processes, and each would print a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # not on this system
+        yield
+        return
+    from multiprocessing import resource_tracker as of_python
+
+    from joblib.externals.loky.backend import resource_tracker as of_joblib
+
+    for tracker in (of_python, of_joblib):  # whose start would let it through again
+        tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _in_worker(batch: list[Job], data: str | None, parent: int) -> list[Record]:
