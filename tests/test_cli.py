@@ -11,6 +11,7 @@ import abstain as ab
 from abstain.cli import app
 
 
+@pytest.mark.long
 def test_reproduce_without_data(tmp_path, monkeypatch):
     """What `make demo` runs on a machine without files: other sets instead, the numbers, the claims, the report."""
     monkeypatch.delenv("ABSTAIN_DATA", raising=False)

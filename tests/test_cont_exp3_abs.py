@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
@@ -139,7 +139,7 @@ def test_a_metric_of_the_user(tmp_path):
     np.testing.assert_array_equal(ab.simulate(again, X, y).expert, ab.simulate(own, X, y).expert)
 
 
-@settings(max_examples=200, deadline=None)
+@games(600)
 @given(
     st.integers(1, 6),
     st.sampled_from([0.02, 0.1, 0.5, 2.0]),

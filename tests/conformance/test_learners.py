@@ -53,6 +53,7 @@ def cost_of(X):
 COSTS = {"zero": 0.0, "one": 1.0, "round": np.linspace(0, 1, 1000), "input": cost_of}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("learner", [ab.UCB, ab.UCBNT, ab.UCBGT, ab.FullSupervision])
 @pytest.mark.parametrize("name", COSTS)
 @pytest.mark.parametrize("loss", ["zero_one", "ramp", "hinge"])

@@ -59,6 +59,7 @@ def add(tmp_path, monkeypatch):
             delattr(figures, name)
 
 
+@pytest.mark.long
 def test_a_figure_takes_one_file(add, tmp_path):
     add("own_rows", OWN.format(number=99, draw="draw"))
     (tmp_path / "mine.toml").write_text(TOML)

@@ -182,6 +182,7 @@ def compare(*folders):
     return result.exit_code, result.output
 
 
+@pytest.mark.long
 def test_compare(folder, tmp_path):
     first, second, third = (tmp_path / name for name in ("first", "second", "third"))
     reproduce(folder, first)

@@ -36,6 +36,7 @@ def test_growth_in_short(d):
     assert slope(d, [10**3, 10**4, 10**5], 2, eta=1e-9) > 0.98
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("delay", [0, 7])
 def test_estimates_are_unbiased(delay):
     """The sum of 1 / P over the labels +1 seen counts all labels +1, in the mean over 4,000 games."""

@@ -61,6 +61,7 @@ def test_quantiles_below_the_bound(name, eta):
         assert np.quantile(regrets, 1 - delta) < bound
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ix", [0.01, 0.05])
 def test_estimates_are_rarely_much_too_large(ix):
     """The step of the proof that ``ix`` is for: the share of runs in which an estimate is more than ``log(1 / delta) /
