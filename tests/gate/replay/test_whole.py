@@ -179,15 +179,15 @@ def test_tuning_again_and_again_is_cheaper(own, share, words):
 
 def test_compiling_is_said_where_it_takes_long(monkeypatch):
     """Without a terminal, after some seconds; not where it is short."""
-    monkeypatch.setattr(replaying, "_SOON", 0.05)
+    monkeypatch.setattr(replaying, "_SOON", 0.4)
     console = Console(file=io.StringIO(), force_terminal=False)
     with replaying.progress(console) as report:
         report(COMPILING, 0, 1)
         report("playing", 10, 20)
-        time.sleep(0.2)
+        time.sleep(0.6)
         assert console.file.getvalue() == ""
         report(COMPILING, 0, 1)
-        time.sleep(0.2)
+        time.sleep(1.0)
         report("playing", 20, 20)
     assert console.file.getvalue() == f"{COMPILING} ...\n"
 
