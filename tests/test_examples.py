@@ -56,6 +56,7 @@ def test_regret_is_below_theory():
         assert 0 < runs[:, -1].mean() < bound
 
 
+@pytest.mark.long
 def test_own_learner():
     lines, made = drawn("plot_3_own_learner.py")
     assert lines == [4]

@@ -12,6 +12,8 @@ from .learners import MAKE, RINGS
 
 X, Y = ab.datasets.load("synthetic", n=2000, seed=0)
 N_THREADS, ROUNDS, FEW = 8, 2000, 400
+SHORT = ("UCBGT", "FS", "Exp3Abs", "DoublyRobust")
+NAMES = [name if name in SHORT else pytest.param(name, marks=pytest.mark.long) for name in MAKE]
 
 
 def in_threads(work, n=N_THREADS):
@@ -34,7 +36,7 @@ def in_threads(work, n=N_THREADS):
     return errors
 
 
-@pytest.mark.parametrize("name", MAKE)
+@pytest.mark.parametrize("name", NAMES)
 def test_rounds_of_many_threads(name):
     """Every round is decided once, every label learnt once, nothing is left open, and the sums are those of a game."""
     learner = MAKE[name]()
@@ -62,7 +64,7 @@ def test_rounds_of_many_threads(name):
         np.testing.assert_allclose(learner.means * learner.round, total)
 
 
-@pytest.mark.parametrize("name", MAKE)
+@pytest.mark.parametrize("name", NAMES)
 def test_labels_from_other_threads(name):
     """One thread decides, others learn, look, copy and save at the same time."""
     learner = MAKE[name]()

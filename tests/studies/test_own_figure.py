@@ -90,8 +90,13 @@ def test_an_incomplete_figure_stops_before_anything_is_played(add, tmp_path):
     [
         ("len(source.curves) or None", "1 / 0", "ZeroDivisionError: division by zero"),
         ('"{} rows.".format', "lambda shown: shown.none", "AttributeError: &#39;int&#39; object"),
-        ("return figure", "return [figure]", "InputError: draw: expected a figure of Matplotlib, got [&lt;Figure"),
-        ("return figure", "raise OSError('no font')", "OSError: no font"),
+        pytest.param(
+            "return figure",
+            "return [figure]",
+            "InputError: draw: expected a figure of Matplotlib, got [&lt;Figure",
+            marks=pytest.mark.long,
+        ),
+        pytest.param("return figure", "raise OSError('no font')", "OSError: no font", marks=pytest.mark.long),
         ("return figure", "figure.suptitle('$^$')\n    return figure", "ValueError: "),
     ],
 )

@@ -106,6 +106,7 @@ def test_few_edges_are_counted_in_ones():
     assert many.panels[0].lines[0].mean[-1] == pytest.approx(3.0)
 
 
+@pytest.mark.long
 def test_settings_that_are_no_product_follow_each_other(tmp_path):
     settings = (("synthetic", 0.1), ("synthetic", 0.3), ("guide", 0.3), ("eye", 0.1))
     study = small(sets=(), costs=(), settings=settings)

@@ -24,6 +24,7 @@ def runs(stream, n, count, X=None, **options):
     return regrets, estimates
 
 
+@pytest.mark.long
 def test_the_tail_and_what_ix_does_to_it():
     """The mean is small and below its bound; of 3,000 runs one in a hundred is far above it, and none with ix."""
     plain, _ = runs(BLOOM, T, 3000)
