@@ -1,4 +1,6 @@
-"""Cells: known by their content, played as the public functions play."""
+"""Jobs: known by their content, played as the public functions play."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,6 +33,10 @@ def test_keys_are_of_the_content():
     assert {job.key for job in draw_jobs(small(scale="minmax"))} == set(keys[:12])  # synthetic is not scaled
     # A key that changed by itself would make every log useless.
     assert LearnerSpec("a", "UCB").key == LearnerSpec("a", "UCB", {}).key == "68374028b7c92dee7c088f8f"
+    parts = [
+        replace(part, stage=replace(part.stage, version="1")) for part in (draw_jobs(study)[0], comparators(study)[0])
+    ]
+    assert [part.key for part in parts] == ["192d7fe4d922fb91c633beeb", "9c5a3698ae6336e9b1d22dd3"]
 
 
 def test_batches_share_draws():

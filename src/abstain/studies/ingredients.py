@@ -3,7 +3,7 @@
 import hashlib
 import inspect
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from typing import Any, ClassVar
 
@@ -50,7 +50,7 @@ class Keyed:
         return hashlib.sha256(content.encode()).hexdigest()[:24]
 
     def _content(self) -> list[Any]:
-        return [getattr(self, name) for name in self.__dataclass_fields__]  # type: ignore[attr-defined]
+        return [getattr(self, one.name) for one in fields(self)]  # type: ignore[arg-type]
 
 
 def _as_key(value: Any) -> Any:

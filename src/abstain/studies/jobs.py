@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 from .. import __version__
 from .expert_specs import ExpertsSpec
@@ -44,7 +44,7 @@ class Stage(Keyed):
 class DrawJob(Keyed):
     """All learners on one draw at one cost."""
 
-    sort: ClassVar[str] = "Cell"
+    sort = "Cell"
 
     stage: Stage
     cost: float

@@ -115,7 +115,7 @@ class Study:
         if self.reference and self.reference not in labels:
             raise InputError(f"reference: expected one of {'; '.join(labels)}, got {self.reference!r}")
         for label in self.apart:
-            one_of(label, (*labels, *(one for one in ("FS",) if one not in labels)), "apart")
+            one_of(label, dict.fromkeys((*labels, "FS")), "apart")
         settings = tuple(dict.fromkeys((dataset, float(cost)) for dataset, cost in settings))
         object.__setattr__(self, "learners", tuple(self.learners))
         object.__setattr__(self, "settings", settings)
