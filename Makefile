@@ -49,8 +49,8 @@ test-lowest: $(LOWEST)/ready
 	$(LOWEST)/$(PROGRAMS)/python -m pytest -n 2 -q -o filterwarnings=default -m "not long" \
 	tests/conformance tests/engine/test_identity.py tests/engine/test_own_learner.py \
 	tests/test_files.py tests/test_simulate.py tests/test_registry.py tests/test_losses.py tests/test_cli.py \
-	tests/studies/test_results.py tests/studies/test_jobs.py tests/studies/test_reproduce.py tests/studies/test_report.py \
-	tests/studies/test_spec.py \
+	tests/experiments/test_results.py tests/experiments/test_jobs.py tests/experiments/test_reproduce.py tests/experiments/test_report.py \
+	tests/experiments/test_spec.py \
 	tests/datasets/test_load.py tests/gate/replay/test_report.py
 
 bench: $(VENV)/ready

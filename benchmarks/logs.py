@@ -18,10 +18,7 @@ import polars as pl
 from abstain.gate.replay.columns import CLASS, VALUE, ModelColumns
 from abstain.gate.replay.options import Options
 from abstain.gate.replay.run import replay
-from abstain.studies.logs.making import ModelLog, make
-from abstain.studies.logs.models import NAMES
-from abstain.studies.logs.recipes import recipe
-from abstain.studies.logs.rows import NUMBERS
+from abstain.paper.logs.recipes import NAMES, NUMBERS, ModelLog, make, recipe
 
 from .table import console, show
 

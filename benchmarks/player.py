@@ -97,9 +97,9 @@ def of_online() -> dict[str, Measure]:
 
 def of_reproduce() -> dict[str, Measure]:
     """A quick study on sets that are always here, without figures; new seeds, so that nothing is kept in memory."""
-    from abstain.studies import runner
-    from abstain.studies.spec import paper
-    from abstain.studies.study import Study
+    from abstain.experiments import runner
+    from abstain.experiments.study import Study
+    from abstain.experiments.toml import paper
 
     whole, seeds = paper()["regret"], count()
     assert isinstance(whole, Study)

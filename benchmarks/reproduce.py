@@ -12,9 +12,10 @@ from typing import Any
 
 import abstain as ab
 from abstain.datasets import loading
-from abstain.studies import batch, runner
-from abstain.studies.spec import paper
-from abstain.studies.study import Study
+from abstain.experiments import jobs as playing
+from abstain.experiments import runner
+from abstain.experiments.study import Study
+from abstain.experiments.toml import paper
 
 from .floor import ROUNDS, UNIT
 from .table import at_most, number, show
@@ -38,7 +39,7 @@ def study() -> Study:
 def computing(what: Study, jobs: int) -> float:
     """The seconds it takes in a new folder, data files read anew."""
     loading._whole.cache_clear()
-    batch._kept.draws.clear()
+    playing._kept.draws.clear()
     with tempfile.TemporaryDirectory() as folder:
         session = runner.run([what], Path(folder), jobs=jobs)
     if session.failures:
@@ -50,7 +51,7 @@ def computing(what: Study, jobs: int) -> float:
 def clocked() -> Iterator[dict[str, float]]:
     """The seconds inside the functions that do the work."""
     taken = dict.fromkeys(PARTS, 0.0)
-    plain = {name: getattr(batch, name) for name in PARTS}
+    plain = {name: getattr(playing, name) for name in PARTS}
 
     def timed(name: str) -> Any:
         def call(*arguments: Any, **options: Any) -> Any:
@@ -62,12 +63,12 @@ def clocked() -> Iterator[dict[str, float]]:
         return call
 
     for name in PARTS:
-        setattr(batch, name, timed(name))
+        setattr(playing, name, timed(name))
     try:
         yield taken
     finally:
         for name, function in plain.items():
-            setattr(batch, name, function)
+            setattr(playing, name, function)
 
 
 def run() -> None:

@@ -14,7 +14,7 @@ SLOW = (
     "conformance/test_weights.py",
     "engine/test_cost.py",
     "engine/test_nonsense_in_files.py::test_huge_numbers",
-    "studies/test_dask.py",
+    "experiments/test_dask.py",
     "test_capacity.py",
     "test_rearrange.py",
     "test_stacked.py",

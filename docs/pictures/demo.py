@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from abstain.gate.replay.options import Options
 from abstain.gate.replay.run import replay
-from abstain.studies.logs import demo
+from abstain.paper.logs import demo
 
 LINES = {
     "tuned": ("#D55E00", (0, (4, 2)), "a threshold tuned once"),

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 def environment(package: str) -> "Environment":
     """The templates in the folder ``templates`` of a package; a name that is not given is an error.
 
-    >>> environment("abstain.studies.report").from_string("{{ name }}").render(name="<script>")
+    >>> environment("abstain.experiments.report").from_string("{{ name }}").render(name="<script>")
     '&lt;script&gt;'
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined

@@ -17,7 +17,7 @@ def compare(
     from rich.console import Console
 
     from ..errors import AbstainError
-    from ..studies.differing import differences
+    from ..experiments.compare import differences
 
     console = Console()
     try:

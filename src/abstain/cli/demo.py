@@ -15,7 +15,7 @@ def demo(
     from rich.console import Console
 
     from ..errors import AbstainError
-    from ..studies.logs import demo as log
+    from ..paper.logs import demo as log
     from .replay import replay
 
     console = Console()

@@ -35,7 +35,7 @@ def reproduce(
     from rich.markup import escape
 
     from ..errors import AbstainError
-    from ..studies import reproduce as studies
+    from ..experiments import reproduce as studies
 
     console = Console()
     if out is None:

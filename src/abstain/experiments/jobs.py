@@ -1,0 +1,357 @@
+"""The independent jobs of studies, each known by its content."""
+
+import platform
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from .. import __version__, datasets
+from ..engine.prepared import Prepared, bytes_kept
+from ..errors import FileError, InputError
+from ..experts import ExpertSet
+from ..losses import get as loss_named
+from ..paper import growth
+from ..paper.growth import Growth
+from ..paper.logs.study import LogJob
+from ..paper.logs.study import play as play_log
+from ..regret import losses_of, sums_of_all
+from ..simulate import simulate
+from ..tables import as_table
+from ..typing import Floats, Ints
+from . import seeds, sets
+from .sets import MissingDataError, fingerprint, is_scaled, source, spoil
+from .specs import ExpertsSpec, Keyed, LearnerSpec, SetSpec
+from .study import Study, shown_rounds
+
+
+@dataclass(frozen=True)
+class Stage(Keyed):
+    """What is played on: an expert set, and the draws of the data that belong to it. Costs and learners share it."""
+
+    dataset: str
+    scale: str
+    experts: ExpertsSpec
+    rounds: int
+    checkpoints: int
+    expert_set: int
+    seed: int
+    version: str = __version__
+    """Of the library: what another version ran is not taken for this one's."""
+    own: SetSpec | None = None
+    """The set, if it is not one of the library's."""
+
+    def _content(self) -> list[Any]:
+        """Without a set of one's own, what it was before there were any."""
+        return [value for value in super()._content() if value is not None]
+
+    @property
+    def weight(self) -> float:
+        """About how long a run takes, in runs of 10,000 rounds with shared rules."""
+        return self.rounds / 1e4 * {"axis_planes": 16.0, "instance": 0.2}.get(self.experts.kind, 1.0)
+
+
+@dataclass(frozen=True)
+class DrawJob(Keyed):
+    """All learners on one draw at one cost."""
+
+    sort = "Cell"
+
+    stage: Stage
+    cost: float
+    draw: int
+    learners: tuple[LearnerSpec, ...]
+
+    def __str__(self) -> str:
+        return f"{self.stage.dataset}, cost {self.cost:g}, expert set {self.stage.expert_set}, draw {self.draw}"
+
+    @property
+    def weight(self) -> float:
+        """About how long it takes, for the time left."""
+        return self.stage.weight * len(self.learners)
+
+
+@dataclass(frozen=True)
+class Comparator(Keyed):
+    """The best expert of a group: the one with the least mean loss over all its draws at one cost."""
+
+    stage: Stage
+    cost: float
+    draws: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.stage.dataset}, cost {self.cost:g}, expert set {self.stage.expert_set}, best of {self.draws} draws"
+        )
+
+    def _content(self) -> list[Any]:
+        """Logs of earlier versions have comparators without the best sequence of experts; those are not meant."""
+        return [*super()._content(), "tracked"]
+
+    @property
+    def weight(self) -> float:
+        """About how long it takes, for the time left."""
+        return self.stage.weight * 0.1 * self.draws
+
+
+Job: TypeAlias = DrawJob | Comparator | Growth | LogJob
+
+
+def dataset_of(job: Job) -> str | None:
+    """The library's set that a job is played on, if it is one that may have a file; one's own are known by content."""
+    if isinstance(job, LogJob):
+        return job.dataset
+    return None if isinstance(job, Growth) or job.stage.own is not None else job.stage.dataset
+
+
+def stages(study: Study) -> list[tuple[float, Stage]]:
+    """The cost and the stage of every group of a study. Scalings share a set that is not scaled."""
+    found = []
+    for dataset, cost in study.settings:
+        own = study.own_set(dataset)
+        scaled = is_scaled(dataset) if own is None else own.is_scaled
+        scale = study.scale if scaled else "none"
+        for expert_set in range(study.expert_sets):
+            stage = Stage(
+                dataset, scale, study.experts, study.rounds, study.checkpoints, expert_set, study.seed, own=own
+            )
+            found.append((cost, stage))
+    return found
+
+
+def draw_jobs(study: Study) -> list[DrawJob]:
+    """Every draw of a study, at every cost."""
+    return [DrawJob(stage, cost, draw, study.learners) for cost, stage in stages(study) for draw in range(study.draws)]
+
+
+def comparators(study: Study) -> list[Comparator]:
+    """The comparators of a study, one a group."""
+    return [Comparator(stage, cost, study.draws) for cost, stage in stages(study)]
+
+
+def batches(jobs: Iterable[Job]) -> list[list[Job]]:
+    """What should run together: all learners on a draw, at all costs; then the comparators of these draws.
+
+    All jobs on one log are a batch; runs of `growth` are batches of their own, the longest first. Equal jobs are run
+    once. Batches on the same stage come one after the other: a worker keeps what it has loaded.
+    """
+    found: dict[str, dict[int | None, dict[str, Job]]] = {}
+    alone: dict[str, Job] = {}
+    logs: dict[str, dict[str, Job]] = {}
+    for job in jobs:
+        if isinstance(job, Growth):
+            alone[job.key] = job
+            continue
+        if isinstance(job, LogJob):
+            logs.setdefault(job.group, {})[job.key] = job
+            continue
+        draw = job.draw if isinstance(job, DrawJob) else None
+        found.setdefault(job.stage.key, {}).setdefault(draw, {})[job.key] = job
+    ordered = []
+    for of_stage in found.values():
+        last = of_stage.pop(None, {})
+        ordered += [list(batch.values()) for batch in (*of_stage.values(), last) if batch]
+    ordered += [list(batch.values()) for batch in logs.values()]
+    return ordered + [[job] for job in sorted(alone.values(), key=lambda job: -job.weight)]
+
+
+class Draw(NamedTuple):
+    """A draw of the data."""
+
+    rounds: Prepared
+    regime: Ints
+    """The regime of each round: those of one come in the same way."""
+
+
+class _Counted(threading.local):
+    """What was summed up, as long as the rounds are kept."""
+
+    def __init__(self) -> None:
+        self.of: WeakKeyDictionary[Prepared, tuple[Floats, Floats]] = WeakKeyDictionary()
+
+
+_counted = _Counted()
+
+
+def compare(draws: Sequence[Callable[[], Draw]], cost: float, at: Ints) -> dict[str, Any]:
+    """The expert with the least mean total loss over the draws, the lowest number among equals, and its losses up to
+    the rounds ``at``; where there are several regimes, the same for the best expert of each.
+    """
+    first = draws[0]()
+    n_regimes = int(first.regime.max()) + 1
+    erred, silent = np.zeros((2, n_regimes, first.rounds.experts.n_experts))
+    for draw in draws:
+        counts = _counts(draw(), n_regimes)
+        erred += counts[0]
+        silent += counts[1]
+    # Abstentions are counted first and multiplied then: experts that abstain and err equally often are equal.
+    best = int(np.argmin(erred.sum(axis=0) + cost * silent.sum(axis=0)))
+    record: dict[str, Any] = {"expert": best, "best": _curves([best] * n_regimes, draws, cost, at)}
+    if n_regimes > 1:
+        sequence = np.argmin(erred + cost * silent, axis=1).tolist()
+        record |= {"sequence": sequence, "tracked": _curves(sequence, draws, cost, at)}
+    return record
+
+
+def _counts(draw: Draw, n_regimes: int) -> tuple[Floats, Floats]:
+    """The sum of the losses of each expert where it predicts, and how often it abstains, in each regime (R, K): once
+    for all costs.
+    """
+    rounds, regime = draw
+    if rounds not in _counted.of:
+        erred, silent = np.zeros((2, n_regimes, rounds.experts.n_experts))
+        once = np.ones(len(rounds))
+        borders = [0, *(np.flatnonzero(np.diff(regime)) + 1).tolist(), len(rounds)]
+        for first, last in pairwise(borders):
+            sums = sums_of_all(rounds, once, first, last)
+            erred[regime[first]] += sums[0]
+            silent[regime[first]] += sums[1]
+        _counted.of[rounds] = erred, silent
+    return _counted.of[rounds]
+
+
+def _curves(sequence: Sequence[int], draws: Sequence[Callable[[], Draw]], cost: float, at: Ints) -> list[list[float]]:
+    """What a sequence of experts, one a regime, has lost on each draw."""
+    curves = []
+    for rounds, regime in (make() for make in draws):
+        losses, paid = np.zeros(len(rounds)), np.full(len(rounds), cost)
+        for expert in set(sequence):
+            own = losses_of(expert, rounds, paid)
+            losses = np.where(np.array(sequence)[regime] == expert, own, losses)
+        curves.append(np.cumsum(losses)[at - 1].tolist())
+    return curves
+
+
+Record: TypeAlias = dict[str, Any]
+"""What is known of a job: plain values, so that a line of JSON holds it exactly."""
+
+MOST_BYTES = 1 << 28
+"""Advice on a draw that takes more is worked out by every learner anew ..."""
+KEPT_BYTES = 1 << 27
+"""... and draws are kept for later batches up to this."""
+
+
+class _Kept(threading.local):
+    """What this worker loaded last: batches come in an order that uses it again."""
+
+    def __init__(self) -> None:
+        self.experts: tuple[Any, Any] = (None, None)
+        self.draws: dict[Any, Draw] = {}
+
+
+_kept = _Kept()
+
+
+def run_batch(batch: Sequence[Job], data: str | None) -> list[Record]:
+    """A record for each job; of one that fails, why. ``data`` is the folder of the data sets."""
+    records = []
+    for job in batch:
+        record: Record = {"key": job.key, "what": str(job)}
+        try:
+            if isinstance(job, growth.Growth):
+                record |= growth.play(job)
+            elif isinstance(job, LogJob):
+                record |= play_log(job, data)
+            else:
+                record |= _compare(job, data) if isinstance(job, Comparator) else _play(job, data)
+                own = job.stage.own
+                record["data"] = fingerprint(job.stage.dataset, data) if own is None else own.code
+            record["host"] = platform.node()
+        except MissingDataError as error:
+            record |= {"missing": error.dataset, "why": str(error)}
+        except Exception as error:  # whatever it is, the other jobs go on
+            why = " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
+            record |= {"failed": why, "traceback": traceback.format_exc()}
+        records.append(record)
+    return records
+
+
+def _play(job: DrawJob, data: str | None) -> Record:
+    """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds shown."""
+    stage = job.stage
+    rounds = _draw(stage, job.draw, job.cost, data).rounds
+    at = shown_rounds(stage.rounds, stage.checkpoints)
+    runs = []
+    for spec in job.learners:
+        seed = seeds.of_learner(stage.seed, stage.dataset, stage.expert_set, job.draw, spec.label)
+        try:
+            learner = spec.make(rounds.experts, cost=job.cost, loss=rounds.loss, seed=seed, rounds=stage.rounds)
+            start = time.perf_counter()
+            trace = simulate(learner, rounds, checkpoints=at)
+        except Exception as error:
+            error.add_note(f"(learner {spec.label})")
+            raise
+        seconds = time.perf_counter() - start
+        runs.append({
+            "loss": np.cumsum(trace.loss)[at - 1].tolist(),
+            "abstained": np.cumsum(trace.abstained)[at - 1].tolist(),
+            "edges": trace.edges.tolist(),
+            "seconds_run": seconds,
+        })  # fmt: skip
+    return {"runs": runs}
+
+
+def _compare(group: Comparator, data: str | None) -> Record:
+    """The best expert over all draws, and what it lost up to each of the rounds shown."""
+    stage = group.stage
+    draws = [partial(_draw, stage, draw, group.cost, data) for draw in range(group.draws)]  # all may be too large
+    return compare(draws, group.cost, shown_rounds(stage.rounds, stage.checkpoints))
+
+
+def _draw(stage: Stage, draw: int, cost: float, data: str | None) -> Draw:
+    """A draw; the same for all costs, unless the set is an instance made for a cost."""
+    made = stage.own is None and stage.dataset in sets.INSTANCES
+    key = (stage.key, draw, cost if made else None, data)
+    found = _kept.draws.pop(key, None)
+    if found is None:
+        seed = seeds.of_data(stage.seed, stage.dataset, stage.expert_set, draw)
+        if made:
+            instance = sets.INSTANCES[stage.dataset](cost)
+            experts, loss = instance.experts, instance.loss
+            X, y = instance.draw(stage.rounds, seed)
+            regime = instance.regime(stage.rounds)
+        else:
+            X, y, regime = _rows(stage, draw, seed, data)
+            experts, loss = _experts(stage, X.shape[1]), loss_named("zero_one")
+        table = as_table(X, experts.n_features)
+        experts.check_inputs(table)
+        keep = bytes_kept(experts, len(table), loss) <= MOST_BYTES
+        found = Draw(Prepared(experts, table, loss.labels(y), loss, keep), regime)
+    _kept.draws[key] = found  # the one used last is the last to go
+    while len(_kept.draws) > 1 and sum(one.rounds.n_bytes for one in _kept.draws.values()) > KEPT_BYTES:
+        del _kept.draws[next(iter(_kept.draws))]
+    return found
+
+
+def _rows(stage: Stage, draw: int, seed: np.random.SeedSequence, data: str | None) -> tuple[Any, Any, Ints]:
+    """Rows of the set in random order, without replacement unless it has fewer than there are rounds, and regimes."""
+    if stage.own is not None:
+        X, y = stage.own.draw(stage.rounds, seed, stage.scale)
+        return X, y, np.zeros(len(y), np.int64)
+    name = source(stage.dataset)
+    try:
+        scale = None if stage.scale == "none" else stage.scale
+        X, y = datasets.load(name, scale=scale, data=data, n=stage.rounds, seed=seed)
+    except (FileError, InputError) as error:  # not a file, or not a package
+        if datasets.info(name, data=data).found is None:
+            raise MissingDataError(name, str(error)) from None
+        raise
+    y, regime = spoil(stage.dataset, y, seeds.of_labels(stage.seed, stage.dataset, stage.expert_set, draw))
+    return X, y, regime
+
+
+def _experts(stage: Stage, dim: int) -> ExpertSet:
+    if _kept.experts[0] != stage.key:
+        _kept.experts = (
+            stage.key,
+            stage.experts.make(dim, seeds.of_experts(stage.seed, stage.dataset, stage.expert_set)),
+        )
+    experts: ExpertSet = _kept.experts[1]
+    return experts

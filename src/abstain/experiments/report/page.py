@@ -1,0 +1,280 @@
+"""What the report says of the run itself."""
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ... import datasets
+from ...errors import AbstainError
+from ...pages import environment
+from ...paper.growth import GrowthStudy
+from ...paper.logs.study import LogStudy
+from ...paper.readings import Reading
+from ...typing import Array, Floats
+from .. import outputs
+from ..claims import Verdict
+from ..curves import StudyCurves
+from ..sets import fingerprint, source
+from ..specs import SetSpec
+from ..study import Study, said
+from ..tables import Table
+from ..toml import AnyStudy
+from .sections import RINGS, Picture, curves, explained, figures, finals, overviews, pieces, readings, tally
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PACKAGES = ("numpy", "numba", "scipy", "polars", "matplotlib", "joblib")
+
+
+def versions() -> dict[str, str]:
+    """What the results were made with: this library, Python, the packages, the platform."""
+    from ... import __version__
+
+    found = {"abstain": __version__, "Python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return {**found, "platform": platform.platform()}
+
+
+class Rows(NamedTuple):
+    """A data file, as far as a study uses it."""
+
+    dataset: str
+    file: str
+    """Its name, size and checksum."""
+    rows: int
+    features: int
+    positive: float
+    """The share of +1."""
+    notes: tuple[str, ...]
+    """What is odd: too few rows, constant features."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a run beside its verdicts and figures; only what is given is shown."""
+
+    command: str = ""
+    made: str = ""
+    """When, in words."""
+    seconds: float | None = None
+    """How long the whole run took."""
+    summary: "pl.DataFrame | None" = None
+    """The results' summary (`results.summary`), for the table of final numbers."""
+    tables: Sequence[Table] = ()
+    """The tables of final numbers, of which the overviews are shown."""
+    curves: Sequence[StudyCurves] = ()
+    """The curves of studies that the paper's figures do not show."""
+    readings: Sequence[Reading] = ()
+    missing: Sequence[str] = ()
+    """What could not be run or drawn, a sentence each."""
+    parts: str = ""
+    """How many parts were run, and how many taken from earlier runs."""
+    rows: Sequence[Rows] = ()
+    """The data files."""
+    versions: Mapping[str, str] = field(default_factory=versions)
+
+
+class Setting(NamedTuple):
+    """A study: what was played, how often, from which seed."""
+
+    name: str
+    title: str
+    figure: str
+    played: str
+    experts: str
+    learners: str
+    rounds: str
+    runs: str
+    seed: int
+
+
+def settings(studies: Sequence[AnyStudy]) -> list[Setting]:
+    """One for each study."""
+    return [_setting(study) for study in studies]
+
+
+def _setting(study: AnyStudy) -> Setting:
+    if isinstance(study, GrowthStudy):
+        return _growth(study)
+    return _logs(study) if isinstance(study, LogStudy) else _played(study)
+
+
+def _played(study: Study) -> Setting:
+    pairs = ", ".join(f"{key} = {value}" for key, value in sorted(study.experts.options.items()))
+    return Setting(
+        study.name,
+        study.title,
+        f"figure {study.figure}" if study.figure else "",
+        _pairs(study.settings),
+        f"{study.experts.kind}{f' ({pairs})' if pairs else ''}; {study.scale}",
+        "; ".join(learner.label for learner in study.learners),
+        f"{study.rounds:,}",
+        f"{study.expert_sets} × {study.draws}",  # noqa: RUF001 (a times sign)
+        study.seed,
+    )
+
+
+def _growth(study: GrowthStudy) -> Setting:
+    return Setting(
+        study.name,
+        study.title,
+        "",
+        f"lipschitz, d = {', '.join(map(str, study.dims))}: {study.cost:g}",
+        "none",
+        f"ContEXP3-ABS, {study.actions}{_gammas(study.gammas)}",
+        ", ".join(f"{n:,}" for n in study.rounds),
+        f"{study.runs} runs",
+        study.seed,
+    )
+
+
+def _gammas(gammas: Sequence[float]) -> str:
+    return f", \N{GREEK SMALL LETTER GAMMA} = {', '.join(f'{gamma:g}' for gamma in gammas)}" if gammas else ""
+
+
+def _logs(study: LogStudy) -> Setting:
+    return Setting(
+        study.name,
+        study.title,
+        "",
+        "; ".join(study.logs),
+        "three models, 48 thresholds each",
+        "; ".join(dict.fromkeys(learner.label for learner in study.learners)),
+        f"{study.rounds:,} at most",
+        f"{study.repetitions} seeds",
+        study.seed,
+    )
+
+
+def _pairs(pairs: Sequence[tuple[str, float]]) -> str:
+    """Sets with equal costs together: "higgs, eye: 0.1, 0.2"."""
+    of_set: dict[str, tuple[float, ...]] = {}
+    for dataset, cost in pairs:
+        of_set[dataset] = (*of_set.get(dataset, ()), cost)
+    costs = dict.fromkeys(of_set.values())
+    return "; ".join(
+        f"{', '.join(name for name, at in of_set.items() if at == some)}: {', '.join(f'{c:g}' for c in some)}"
+        for some in costs
+    )
+
+
+def rows_of(studies: Sequence[AnyStudy], data: Any) -> list[Rows]:
+    """The files behind the sets of these studies; those that are computed, or not here, are left out."""
+    longest: dict[str, int] = {}
+    own: dict[str, SetSpec] = {}
+    for study in studies:
+        if isinstance(study, Study):
+            longest |= {name: max(study.rounds, longest.get(name, 0)) for name in map(source, study.sets)}
+            own |= {one.name: one for one in study.own}
+    rows = (
+        _own_rows(own[name], rounds) if name in own else _rows(name, rounds, data) for name, rounds in longest.items()
+    )
+    return [found for found in rows if found is not None]
+
+
+def _own_rows(spec: SetSpec, rounds: int) -> Rows | None:
+    if spec.kind is not None:
+        return None
+    path = Path(spec.file)
+    file = f"{path.name}, {path.stat().st_size} bytes, {spec.code[:8]}" if spec.file else "a table"
+    return _described(spec.name, file, *spec.rows("none"), rounds)
+
+
+def _rows(name: str, rounds: int, data: Any) -> Rows | None:
+    if name not in datasets.names or name == "synthetic":
+        return None
+    try:
+        X, y = datasets.load(name, scale=None, data=data)
+    except AbstainError:  # not here, or damaged, which is said elsewhere
+        return None
+    where = datasets.info(name, data=data).found or ""
+    file = f"{Path(where).name}, {fingerprint(name, data)}" if Path(where).is_file() else where
+    return _described(name, file, X, y, rounds)
+
+
+def _described(name: str, file: str, X: Floats, y: Array, rounds: int) -> Rows:
+    notes = []
+    if len(X) < rounds:
+        notes.append(f"{len(X):,} rows, fewer than the {rounds:,} rounds: drawn with replacement")
+    constant = int((np.ptp(X, axis=0) == 0.0).sum())
+    if constant > 0:
+        notes.append(f"{constant} of {X.shape[1]} features {'is' if constant == 1 else 'are'} constant")
+    return Rows(name, file, len(X), X.shape[1], float((y == 1).mean()), tuple(notes))
+
+
+def write(
+    path: str | os.PathLike[str],
+    verdicts: Sequence[Verdict],
+    figures: Sequence[Picture],
+    studies: Sequence[AnyStudy],
+    facts: Facts,
+) -> Path:
+    """Write the report to ``path`` (the old one stays until the new is whole) and return the path."""
+    return outputs.write(Path(path), page(verdicts, figures, studies, facts).encode())
+
+
+def page(verdicts: Sequence[Verdict], drawn: Sequence[Picture], studies: Sequence[AnyStudy], facts: Facts) -> str:
+    """The page as text: the claims, the figures, the numbers, how they were made."""
+    titles = {study.name: study.title for study in studies}
+    tables = overviews(facts.tables)
+    templates = environment(__package__)
+    templates.filters["pieces"] = pieces
+    return templates.get_template("report.html").render(
+        sections=_sections(verdicts, drawn, studies, facts),
+        own=bool(studies) and not verdicts and not any(study.role for study in studies),
+        missing=facts.missing,
+        verdicts=verdicts,
+        tally=tally(verdicts),
+        rings=RINGS,
+        figures=figures(drawn),
+        curves=curves(facts.curves, titles),
+        alike=said(studies, [study.name for study in studies if not study.role]),
+        numbers=[] if facts.summary is None else finals(facts.summary, titles, studies),
+        tables=tables,
+        explained=explained(tables),
+        readings=readings(facts.readings),
+        settings=settings(studies),
+        rows=facts.rows,
+        run=_run(facts),
+    )
+
+
+def _sections(
+    verdicts: Sequence[Verdict], drawn: Sequence[Picture], studies: Sequence[AnyStudy], facts: Facts
+) -> list[tuple[str, str]]:
+    """The templates of the sections there are, and their titles; studies of one's own come before the paper's."""
+    first = bool(facts.curves)
+    wanted = [
+        ("curves", "Curves", first),
+        ("tables", "Overview", first and facts.tables),
+        ("claims", "Claims", verdicts),
+        ("figures", "Figures", drawn),
+        ("numbers", "Final numbers", facts.summary is not None and len(facts.summary)),
+        ("tables", "Overview", facts.tables and not first),
+        ("readings", "Other readings", facts.readings),
+        ("settings", "Settings", studies),
+        ("data", "Data", facts.rows),
+        ("run", "This run", True),
+    ]
+    return [(key, title) for key, title, is_there in wanted if is_there]
+
+
+def _run(facts: Facts) -> list[tuple[str, str]]:
+    rows = [("command", facts.command), ("made", facts.made)]
+    if facts.seconds is not None:
+        minutes, seconds = divmod(round(facts.seconds), 60)
+        rows.append(("time taken", f"{minutes} min {seconds} s" if minutes else f"{facts.seconds:.1f} s"))
+    rows.append(("jobs", facts.parts))
+    rows += facts.versions.items()
+    return [(name, value) for name, value in rows if value]

@@ -1,0 +1,1 @@
+"""The paper's experiments and those beyond it: studies (TOML), claims and figures."""

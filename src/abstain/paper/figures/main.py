@@ -1,0 +1,172 @@
+"""The paper's experts as we read it, and what the number of edges of UCB-GT's graph comes from."""
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...experiments.figures import Figure, Source
+from ...experiments.panels import QUANTITIES, Grid, Marks, Place, grid
+from ...experiments.panels import draw as draw_panels
+from ...experiments.study import PUBLISHED as AT
+from ...experiments.study import Study
+from . import sets
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+
+class Rings(NamedTuple):
+    """Experts of each of so many predictors with each of so many rings, played for so many rounds."""
+
+    n_predictors: int
+    n_rings: int
+    rounds: int
+
+    @property
+    def n_experts(self) -> int:
+        """K."""
+        return self.n_predictors * self.n_rings
+
+    @property
+    def edges_die_at_once(self) -> bool:
+        """Whether UCB-GT's threshold, times K - 1 and t - 1, stays below one co-occurrence, for at most T updates."""
+        return math.sqrt(5.0 * self.rounds * math.log(self.rounds)) < self.n_experts - 1
+
+
+def rings_of(study: Study | None) -> Rings | None:
+    """The experts of a study; None if they are others, or it is not known."""
+    if study is None or study.experts.kind != "hyperplanes" or study.scale != "maxabs":
+        return None
+    made = study.experts.make(1, 0)
+    given = study.experts.options
+    if given.get("regions", "rings") != "rings" or given.get("always_predict", False):
+        return None
+    return Rings(made.n_predictors, made.n_rules, study.rounds)
+
+
+def of_edges(rings: Rings | None) -> str:
+    """Why the graph has as many edges as it has; nothing where that is not so."""
+    if rings is None or not rings.edges_die_at_once:
+        return ""
+    return (
+        f"At K = {rings.n_experts:,} and T = {rings.rounds:,} UCB-GT's threshold stays below one co-occurrence, so an "
+        f"edge lives until its first violation, and with m empty rings the graph has {rings.n_predictors**2:,} "
+        f"({rings.n_rings - 1} m + {rings.n_rings}) edges."
+    )
+
+
+SETTINGS = (("cod-rna", 0.2), ("guide", 0.1))
+STUDIES = ("main", "regret", "abstention")
+"""They play the same games."""
+PUBLISHED = {
+    "regret": (
+        Marks("UCB", AT, (0.2276, 0.2351, 0.2296, 0.2292)),
+        Marks("UCB-NT", AT, (0.2245, 0.1281, 0.0786, 0.0653)),
+        Marks("UCB-GT", AT, (0.0678, 0.0364, 0.0185, 0.0134)),
+        Marks("FS", AT, (0.0516, 0.0181, 0.0045, 0.0031)),
+    ),
+    "abstained": (
+        Marks("UCB", AT[-1:], (0.050,)),
+        Marks("UCB-NT", AT[-1:], (0.113,)),
+        Marks("UCB-GT", AT[-1:], (0.424,)),
+        Marks("FS", AT[-1:], (0.489,)),
+    ),
+    "edges": (
+        Marks("UCB-GT", AT, (3.29, 3.16, 3.07, 3.07)),
+        Marks("UCB-NT", AT[-1:], (0.2,)),  # of these two the text speaks, as of all rounds
+        Marks("FS", AT[-1:], (4.0,)),
+    ),
+}
+"""The paper's figure 5, top row (cod-rna, c = 0.2); edges in millions."""
+DENSEST = 0.441
+"""The share of cod-rna's rows in its densest ring, in max-abs scaling: no expert of ours abstains on more."""
+
+
+class Main(NamedTuple):
+    """What figure 5 shows."""
+
+    grid: Grid
+    rings: Rings | None
+    """The experts, if they are the paper's as we read it: rings, and nothing else, on features in max-abs scaling."""
+
+
+def main(source: Source) -> Main | None:
+    """The panels, and what experts they are of."""
+    shown = main_panels(source)
+    return None if shown is None else Main(shown, rings_of(next(filter(None, map(source.study, STUDIES)), None)))
+
+
+def main_panels(source: Source) -> Grid | None:
+    """A row a setting, a column a quantity; where neither set was played, the settings that were."""
+    return grid(
+        source,
+        [
+            Place(
+                f"{dataset}, c = {cost:g}", QUANTITIES[quantity], dataset, cost, quantity, STUDIES,
+                PUBLISHED[quantity] if dataset == "cod-rna" else (),
+            )
+            for dataset, cost in _settings(source)
+            for quantity in QUANTITIES
+        ],
+    )  # fmt: skip
+
+
+def _settings(source: Source) -> list[tuple[str, float]]:
+    import polars
+
+    played = source.summary.filter(polars.col("study") == "main").select("dataset", "cost").unique(maintain_order=True)
+    others = [(str(dataset), float(cost)) for dataset, cost in played.rows() if dataset not in dict(SETTINGS)]
+    return others or list(SETTINGS)
+
+
+def caption(shown: Main) -> str:
+    """Where the lines end, how far the published points are, and what the number of edges comes from."""
+    parts = []
+    for row in shown.grid.rows:
+        regret, _, edges = (panel for panel in shown.grid.panels if panel.row == row)
+        ends = [f"{line.learner} ({line.mean[-1]:.3g})" for line in regret.lines]
+        size = edges.last("UCB-GT")
+        graph = "" if size is None else f", UCB-GT's graph with {size:.2f} million edges"
+        parts.append(f"{row}: {', '.join(ends)}{graph}")
+    said = [
+        f"Average regret after {shown.grid.rounds:,} rounds on {'; on '.join(parts)}.",
+        _published(shown),
+        of_edges(shown.rings),
+        sets.scale(),
+        sets.ending(shown.grid),
+    ]
+    return " ".join(sentence for sentence in said if sentence)
+
+
+def _published(shown: Main) -> str:
+    """The published points, and that their fractions are not ours."""
+    marked = [panel for panel in shown.grid.panels if panel.published]
+    if not marked:
+        return ""
+    fractions = next(panel for panel in marked if panel.quantity == "abstained")
+    pairs = []
+    for marks in fractions.published:
+        ours = next((line for line in fractions.lines if line.learner == marks.learner), None)
+        if ours is not None and marks.t[-1] in ours.t:
+            there = ours.mean[ours.t.index(marks.t[-1])]
+            pairs.append(f"{marks.learner} {marks.value[-1]:.3f} against {there:.3f} ({there - marks.value[-1]:+.3f})")
+    text = "Open markers are the published points."
+    if pairs:
+        text += (
+            f" Published and reproduced fractions abstained differ (round {fractions.published[0].t[-1]:,}: "
+            f"{', '.join(pairs)}), and we do not know why."
+        )
+    if shown.rings is not None:
+        said = next(marks.value[-1] for marks in fractions.published if marks.learner == "FS")
+        text += (
+            f" The published FS abstains on {said:g} of cod-rna, of whose rows the densest ring holds {DENSEST:g}: "
+            f"none of our experts can reach that."
+        )
+    return text
+
+
+def draw(shown: Main) -> "Drawing":
+    """A row a setting, a column a quantity."""
+    return draw_panels(shown.grid)
+
+
+FIGURE = Figure(5, "Regret, abstention and edges", main, draw, caption, "main")

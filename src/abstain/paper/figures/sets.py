@@ -1,0 +1,191 @@
+"""What several figures say of their panels."""
+
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...experiments.figures import Figure, Source
+from ...experiments.panels import LINEAR, QUANTITIES, Grid, Panel, Place, draw, grid, not_the_papers, repetitions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+
+def regret(shown: Grid) -> str:
+    """How regret ends, and its scale."""
+    end = order(shown)
+    text = f"After {shown.rounds:,} rounds {end}" if end else f"Average regret over {shown.rounds:,} rounds"
+    return f"{text}. {scale()}"
+
+
+def order(shown: Grid) -> str:
+    """In how many panels of regret UCB-GT ends below the others, and how far it is from FS; nothing without them."""
+    panels = [panel for panel in shown.panels if panel.quantity == "regret"]
+    below = [f"below {other}'s in {_below(panels, other)}" for other in ("UCB-NT", "UCB") if _compared(panels, other)]
+    if not below:
+        return ""
+    gaps = [ours - theirs for ours, theirs in _compared(panels, "FS")]
+    away = f"; the median difference to FS is {median(gaps):+.2g}" if gaps else ""
+    return f"UCB-GT's average regret is {' and '.join(below)} panels{away}"
+
+
+def _compared(panels: list[Panel], other: str) -> list[tuple[float, float]]:
+    pairs = [(panel.last("UCB-GT"), panel.last(other)) for panel in panels]
+    return [(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None]
+
+
+def _below(panels: list[Panel], other: str) -> str:
+    pairs = _compared(panels, other)
+    return f"{sum(ours < theirs for ours, theirs in pairs)} of {len(pairs)}"
+
+
+def abstention(shown: Grid) -> str:
+    """What UCB-GT and FS abstain on, by cost."""
+    panels = [panel for panel in shown.panels if panel.quantity == "abstained"]
+    parts = []
+    for learner in ("UCB-GT", "FS"):
+        means = []
+        for cost in sorted({panel.cost for panel in panels}):
+            ends = [end for panel in panels if panel.cost == cost and (end := panel.last(learner)) is not None]
+            if ends:
+                means.append(f"{sum(ends) / len(ends):.0%} at c = {cost:g}")
+        if means:
+            parts.append(f"{learner} {', '.join(means)}")
+    ends_with = f"; at the end, on average over the sets: {'; '.join(parts)}" if parts else ""
+    return f"The fraction of rounds abstained up to t{ends_with}."
+
+
+def scale() -> str:
+    """Of regret."""
+    return f"The scale of regret is linear below {LINEAR:g} and logarithmic above."
+
+
+def ending(shown: Grid) -> str:
+    """What every caption of panels ends with: bands, K, repetitions, others' learners, results that are not there."""
+    bands = repetitions([panel.played for panel in shown.panels])
+    if any(panel.quantity == "abstained" for panel in shown.panels) and any(max(sds(panel)) for panel in shown.panels):
+        bands = f"{bands} Bands of fractions end at 0 and 1."
+    missing = f"Not shown, for want of results: {', '.join(shown.missing)}." if shown.missing else ""
+    return " ".join(part for part in (bands, not_the_papers(shown.learners), missing) if part)
+
+
+def sds(panel: Panel) -> list[float]:
+    """All deviations of a panel."""
+    return [sd for line in panel.lines for sd in line.sd]
+
+
+COSTS = (0.1, 0.2, 0.3)
+FIRST_SETS = ("cifar", "ijcnn", "higgs", "phishing", "covtype")
+SECOND_SETS = ("eye", "cod-rna", "synthetic", "skin", "guide")
+
+
+def by_cost(source: Source, *, sets: tuple[str, ...], quantity: str, studies: tuple[str, ...]) -> Grid | None:
+    """A row a set, a column a cost; the first of the studies that has a setting gives it."""
+    return grid(
+        source, [Place(name, f"c = {cost:g}", name, cost, quantity, studies) for name in sets for cost in COSTS]
+    )
+
+
+def of_regret(shown: Grid) -> str:
+    """The caption of figures 7, 8 and 13."""
+    return f"{regret(shown)} {ending(shown)}"
+
+
+def of_abstention(shown: Grid) -> str:
+    """The caption of figures 9 and 10."""
+    return f"{abstention(shown)} {ending(shown)}"
+
+
+_regret = partial(by_cost, quantity="regret", studies=("regret", "abstention"))
+_abstention = partial(by_cost, quantity="abstained", studies=("abstention", "regret"))  # `regret` plays the same games
+
+REGRET_FIRST = Figure(
+    7, "Average regret, first five sets", partial(_regret, sets=FIRST_SETS), draw, of_regret, "regret"
+)
+REGRET_SECOND = Figure(
+    8, "Average regret, other five sets", partial(_regret, sets=SECOND_SETS), draw, of_regret, "regret"
+)
+ABSTENTION_FIRST = Figure(
+    9, "Fraction abstained, first five sets", partial(_abstention, sets=FIRST_SETS), draw, of_abstention, "abstention"
+)
+ABSTENTION_SECOND = Figure(
+    10, "Fraction abstained, other five sets", partial(_abstention, sets=SECOND_SETS), draw, of_abstention, "abstention"
+)
+
+
+SMALL_SETS = ("guide", "synthetic", "skin")
+
+show_small = partial(by_cost, sets=SMALL_SETS, quantity="regret", studies=("small",))
+
+SMALL = Figure(13, "Fewer experts", show_small, draw, of_regret, "small")
+
+
+EXTREME_SETS = ("cifar", "ijcnn", "phishing", "covtype")
+EXTREME_COSTS = (0.001, 0.9)
+
+
+def show_extreme(source: Source) -> Grid | None:
+    """A row a set; every panel has its own scale, as the costs are so far apart."""
+    shown = grid(
+        source,
+        [
+            Place(name, f"{QUANTITIES[quantity]}\nc = {cost:g}", name, cost, quantity, ("extreme",))
+            for name in EXTREME_SETS
+            for quantity in ("regret", "abstained")
+            for cost in EXTREME_COSTS
+        ],
+    )
+    return None if shown is None else shown._replace(own_scales=True)
+
+
+def caption_extreme(shown: Grid) -> str:
+    """Both quantities."""
+    return f"{regret(shown)} {abstention(shown)} Every panel has its own scale. {ending(shown)}"
+
+
+EXTREME = Figure(11, "Extreme costs", show_extreme, draw, caption_extreme, "extreme")
+
+
+CONFIDENCE_SETS = ("synthetic", "skin", "guide", "ijcnn", "cifar")
+UNSCALED = ("synthetic",)
+"""Drawn in their range: any scaling leaves them as they are."""
+SCALINGS = {"confidence": "max-abs", "confidence-minmax": "min-max"}
+"""The studies, and how they scale the features."""
+
+
+class Confidence(NamedTuple):
+    """What is drawn, and what is only said."""
+
+    scaling: str
+    grid: Grid
+    others: tuple[tuple[str, str, Grid], ...]
+    """Of other scalings: the study, the scaling, and the panels that would not be the same."""
+
+
+def show_confidence(source: Source) -> Confidence | None:
+    """The first scaling there are results of is drawn."""
+    found: list[tuple[str, str, Grid]] = []
+    for study, scaling in SCALINGS.items():
+        sets = tuple(name for name in CONFIDENCE_SETS if not found or name not in UNSCALED)
+        shown = by_cost(source, sets=sets, quantity="regret", studies=(study,))
+        if shown is not None:
+            found.append((study, scaling, shown))
+    return Confidence(found[0][1], found[0][2], tuple(found[1:])) if found else None
+
+
+def caption_confidence(shown: Confidence) -> str:
+    """The order of the learners in both scalings."""
+    text = f"Features in {shown.scaling} scaling. {regret(shown.grid)}"
+    for study, scaling, other in shown.others:
+        end = order(other)
+        text += f" In {scaling} scaling (curves of the study {study}; synthetic is the same){f' {end}' if end else ''}."
+    alike = "Nothing is random in these experts: all their sets are the same, and bands are those of the data alone."
+    return f"{text} {ending(shown.grid)} {alike}"
+
+
+def draw_confidence(shown: Confidence) -> "Drawing":
+    """A row a set, a column a cost."""
+    return draw(shown.grid)
+
+
+CONFIDENCE = Figure(12, "Confidence-based experts", show_confidence, draw_confidence, caption_confidence, "confidence")

@@ -1,0 +1,21 @@
+"""Studies small enough for tests."""
+
+from abstain.experiments.toml import ExpertsSpec, LearnerSpec, Study
+
+FEW = ExpertsSpec("hyperplanes", {"n_predictors": 3, "n_rings": 4})
+LEARNERS = (LearnerSpec("UCB-GT", "UCBGT"), LearnerSpec("EXP3-ABS", "Exp3Abs"), LearnerSpec("FS", "FullSupervision"))
+
+
+def small(**changes):
+    values = {
+        "name": "small",
+        "sets": ("synthetic",),
+        "costs": (0.1, 0.3),
+        "experts": FEW,
+        "learners": LEARNERS,
+        "rounds": 200,
+        "draws": 3,
+        "expert_sets": 2,
+        "checkpoints": 8,
+    }
+    return Study(**(values | changes))

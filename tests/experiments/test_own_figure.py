@@ -1,0 +1,143 @@
+"""A figure takes one file."""
+
+import re
+import sys
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from abstain.cli import app
+from abstain.errors import InputError
+from abstain.experiments import curves, figures
+from abstain.experiments.figures import Figure
+
+KNOWN = figures.known
+OWN = '''
+"""How many runs there are."""
+
+from abstain.experiments.figures import Figure, curves
+from abstain.experiments.style import new_figure
+
+
+def draw(count):
+    figure = new_figure(3.0, 2.0)
+    figure.subplots().bar([0], [count])
+    return figure
+
+
+FIGURE = Figure({number}, "Rows & <columns>", lambda source: len(source.curves) or None, {draw}, "{{}} rows.".format)
+'''
+TOML = """
+[studies.mine]
+role = "small"
+sets = ["synthetic"]
+costs = [0.2]
+experts = { kind = "hyperplanes", n_predictors = 2, n_rings = 2 }
+learners = ["FS"]
+rounds = 20
+draws = 1
+expert_sets = 1
+"""
+
+
+@pytest.fixture
+def add(tmp_path, monkeypatch):
+    """Puts a module into the package of figures, for the time of a test."""
+    folder, names = tmp_path / "more", []
+    folder.mkdir()
+    monkeypatch.setattr(figures, "__path__", [*figures.__path__, str(folder)])
+
+    def module(name, text):
+        names.append(name)
+        (folder / f"{name}.py").write_text(text)
+
+    yield module
+    for name in names:
+        sys.modules.pop(f"{figures.__name__}.{name}", None)
+        if hasattr(figures, name):
+            delattr(figures, name)
+
+
+@pytest.mark.long
+def test_a_figure_takes_one_file(add, tmp_path):
+    add("own_rows", OWN.format(number=99, draw="draw"))
+    (tmp_path / "mine.toml").write_text(TOML)
+    out = tmp_path / "out"
+    given = ["reproduce", str(tmp_path / "mine.toml"), "--jobs", "1", "--out", str(out)]
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code == 0, result.output
+    assert (out / "figures" / "figure-99-rows-columns-.png").is_file()
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Figure 99. Rows &amp; &lt;columns&gt;" in page
+    assert f"{len(pl.read_parquet(out / 'results.parquet'))} rows." in page
+    assert re.search(r"Figures without results in this run: 5, 7, [\d, ]*13\D", page)
+
+
+def test_an_incomplete_figure_stops_before_anything_is_played(add, tmp_path):
+    add("own_rows", OWN.format(number=99, draw="None"))
+    with pytest.raises(InputError, match="figure 99: draw: expected a function, got None"):
+        figures.known()
+    (tmp_path / "mine.toml").write_text(TOML)
+    out = tmp_path / "out"
+    given = ["reproduce", str(tmp_path / "mine.toml"), "--jobs", "1", "--out", str(out)]
+    assert CliRunner().invoke(app, given).exit_code != 0
+    assert not (out / "results.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        ("len(source.curves) or None", "1 / 0", "ZeroDivisionError: division by zero"),
+        ('"{} rows.".format', "lambda shown: shown.none", "AttributeError: &#39;int&#39; object"),
+        pytest.param(
+            "return figure",
+            "return [figure]",
+            "InputError: draw: expected a figure of Matplotlib, got [&lt;Figure",
+            marks=pytest.mark.long,
+        ),
+        pytest.param("return figure", "raise OSError('no font')", "OSError: no font", marks=pytest.mark.long),
+        ("return figure", "figure.suptitle('$^$')\n    return figure", "ValueError: "),
+    ],
+)
+def test_a_figure_that_fails_takes_nothing_with_it(add, tmp_path, monkeypatch, before, after, why):
+    text = OWN.format(number=99, draw="draw")
+    assert before in text
+    add("own_rows", text.replace(before, after))
+    monkeypatch.setattr(figures, "known", lambda: [one for one in KNOWN() if one.number in (6, 99)])
+    monkeypatch.setattr(curves, "SHOWN", {"regret": curves.SHOWN["regret"]})
+    (tmp_path / "mine.toml").write_text(TOML)
+    out = tmp_path / "out"
+    given = ["reproduce", str(tmp_path / "mine.toml"), "--jobs", "1", "--out", str(out)]
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code == 1
+    assert "failed: Figure 99 could not be drawn (" in result.output
+    assert (out / "tables" / "mine.csv").is_file()
+    assert sorted(path.stem for path in (out / "figures").glob("*.png")) == ["figure-06-example", "mine-regret"]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert f"<li>Figure 99 could not be drawn ({why}" in page
+    assert 'id="figure-6"' in page
+    assert "Figures without results" not in page
+
+
+def test_a_number_is_given_once(add):
+    add("own_rows", OWN.format(number=7, draw="draw"))
+    with pytest.raises(InputError, match="figure 7: expected one of that number, got another"):
+        figures.known()
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"number": 0}, "number"),
+        ({"title": " "}, "figure 3: title: expected a text, got ' '"),
+        ({"show": "x"}, "figure 3: show: expected a function, got 'x'"),
+        ({"caption": None}, "figure 3: caption: expected a function, got None"),
+        ({"name": 3}, "figure 3: name: expected a text, got 3"),
+    ],
+)
+def test_what_is_not_whole_is_refused(changes, why):
+    whole = {"number": 3, "title": "Three", "show": len, "draw": len, "caption": str}
+    assert Figure(**whole).name == "three"
+    with pytest.raises(InputError, match=why):
+        Figure(**(whole | changes))
