@@ -98,11 +98,11 @@ def of_online() -> dict[str, Measure]:
 def of_reproduce() -> dict[str, Measure]:
     """A quick study on sets that are always here, without figures; new seeds, so that nothing is kept in memory."""
     from abstain.experiments import runner
-    from abstain.experiments.study import Study
+    from abstain.experiments.study import LearnerStudy
     from abstain.experiments.toml import paper
 
     whole, seeds = paper()["regret"], count()
-    assert isinstance(whole, Study)
+    assert isinstance(whole, LearnerStudy)
     study = replace(whole.quick(), sets=("synthetic", "breast-cancer", "digits"), settings=())
 
     def computing() -> float:

@@ -14,7 +14,7 @@ import abstain as ab
 from abstain.datasets import loading
 from abstain.experiments import jobs as playing
 from abstain.experiments import runner
-from abstain.experiments.study import Study
+from abstain.experiments.study import LearnerStudy
 from abstain.experiments.toml import paper
 
 from .floor import ROUNDS, UNIT
@@ -27,16 +27,16 @@ REPETITIONS = 3
 PARTS = {"simulate": "playing", "Prepared": "advice, worked out once a draw", "compare": "the best expert's sums"}
 
 
-def study() -> Study:
+def study() -> LearnerStudy:
     """The paper's four learners on all its sets that are here, at three costs; one of the five expert sets."""
     whole = paper()["regret"]
-    assert isinstance(whole, Study)
+    assert isinstance(whole, LearnerStudy)
     here = tuple(name for name in whole.sets if ab.datasets.info(name).found is not None)
     learners = tuple(learner for learner in whole.learners if learner.label in FOUR)
     return replace(whole, sets=here, settings=(), learners=learners, expert_sets=1)
 
 
-def computing(what: Study, jobs: int) -> float:
+def computing(what: LearnerStudy, jobs: int) -> float:
     """The seconds it takes in a new folder, data files read anew."""
     loading._whole.cache_clear()
     playing._kept.draws.clear()

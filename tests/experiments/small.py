@@ -1,6 +1,6 @@
 """Studies small enough for tests."""
 
-from abstain.experiments.toml import ExpertsSpec, LearnerSpec, Study
+from abstain.experiments.toml import ExpertsSpec, LearnerSpec, LearnerStudy
 
 FEW = ExpertsSpec("hyperplanes", {"n_predictors": 3, "n_rings": 4})
 LEARNERS = (LearnerSpec("UCB-GT", "UCBGT"), LearnerSpec("EXP3-ABS", "Exp3Abs"), LearnerSpec("FS", "FullSupervision"))
@@ -18,4 +18,4 @@ def small(**changes):
         "expert_sets": 2,
         "checkpoints": 8,
     }
-    return Study(**(values | changes))
+    return LearnerStudy(**(values | changes))

@@ -13,7 +13,7 @@ from abstain.errors import FileError, InputError
 from abstain.experiments import parts, seeds, toml
 from abstain.experiments.results import MACHINE
 from abstain.experiments.runner import run
-from abstain.experiments.toml import ExpertsSpec, LearnerSpec, SetSpec, Study
+from abstain.experiments.toml import ExpertsSpec, LearnerSpec, LearnerStudy, SetSpec
 
 PARTS = '''
 """Parts of a study."""
@@ -164,7 +164,7 @@ def test_objects_from_python(folder, alone, tmp_path, monkeypatch):
     import parts_of_mine as parts
 
     X, y = rows()
-    study = Study(
+    study = LearnerStudy(
         "levels",
         sets=(SetSpec("mine", table=(X, y)), SetSpec("drawn", kind=parts.stream, options={"shift": 0.25})),
         costs=(0.1, 0.3),

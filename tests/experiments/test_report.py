@@ -17,7 +17,7 @@ from abstain.experiments.report.page import Rows
 from abstain.experiments.report.sections import readings as sized
 from abstain.experiments.results import summary
 from abstain.experiments.tables import tables
-from abstain.experiments.toml import LearnerSpec, SetSpec, Study
+from abstain.experiments.toml import LearnerSpec, LearnerStudy, SetSpec
 
 from .frames import ORDERED, empty, grid, rows, setting
 
@@ -74,7 +74,7 @@ def drawn(tmp_path):
 
 def study(**values):
     learners = (LearnerSpec("UCB", "UCB"), LearnerSpec(NASTY, "UCBGT"))
-    return Study(**{"name": "regret", "title": f"Title {NASTY}", "sets": ("synthetic",), "costs": (0.1, 0.2),
+    return LearnerStudy(**{"name": "regret", "title": f"Title {NASTY}", "sets": ("synthetic",), "costs": (0.1, 0.2),
                     "learners": learners, "rounds": 12_345, "seed": 77, **values})  # fmt: skip
 
 
@@ -272,7 +272,7 @@ def test_every_name_from_outside_is_escaped(tmp_path):
     learners = [script(f"learner {k}") for k in (1, 2)]
     place, title = script("set"), script("title")
     frame = pl.concat([rows(script("study"), place, 0.1, learner, 0.2, draw=k) for learner in learners for k in (0, 1)])
-    played = Study(
+    played = LearnerStudy(
         script("study"), title=title, figure=script("figure"), costs=(0.1,),
         sets=(SetSpec(place, table=([[0.0], [1.0]], [-1, 1])),),
         learners=tuple(LearnerSpec(label, "UCBGT") for label in learners),

@@ -10,7 +10,7 @@ from abstain.errors import FileError, InputError
 from abstain.experiments.report.page import rows_of
 from abstain.experiments.reproduce import find
 from abstain.experiments.runner import run
-from abstain.experiments.toml import ExpertsSpec, LearnerSpec, Study, paper
+from abstain.experiments.toml import ExpertsSpec, LearnerSpec, LearnerStudy, paper
 
 from .small import small
 
@@ -169,4 +169,4 @@ def test_a_record_without_its_fields(tmp_path):
 
 def test_a_study_of_another_kind_is_no_study():
     with pytest.raises(InputError, match="expected a name"):
-        Study("")
+        LearnerStudy("")

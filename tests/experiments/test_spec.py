@@ -10,7 +10,7 @@ import pytest
 from abstain.errors import FileError, InputError
 from abstain.experiments import toml
 from abstain.experiments.study import shown_rounds
-from abstain.experiments.toml import ExpertsSpec, GrowthStudy, LearnerSpec, LogStudy, Study
+from abstain.experiments.toml import ExpertsSpec, GrowthStudy, LearnerSpec, LearnerStudy, LogStudy
 
 from .small import small
 
@@ -194,7 +194,7 @@ def test_the_shipped_files_are_held_to_it():
     """Each field of a study may be said in a file, and the form of all shipped files is what the models say."""
     from abstain.experiments import toml
 
-    for table, kind in ((toml.StudyTable, Study), (toml.GrowthTable, GrowthStudy), (toml.LogTable, LogStudy)):
+    for table, kind in ((toml.StudyTable, LearnerStudy), (toml.GrowthTable, GrowthStudy), (toml.LogTable, LogStudy)):
         assert set(table.model_fields) - {"kind"} == {one.name for one in fields(kind)} - {"name", "own"}
     assert len(toml.shipped()) > len(toml.paper())
 
@@ -236,11 +236,11 @@ def test_quick():
 
 
 def test_studies_in_python():
-    study = Study("a", settings=[["synthetic", 0.2], ("synthetic", 0.1)], learners=[LearnerSpec("x", "UCB")])
+    study = LearnerStudy("a", settings=[["synthetic", 0.2], ("synthetic", 0.1)], learners=[LearnerSpec("x", "UCB")])
     assert study.costs == (0.2, 0.1)
     assert study.sets == ("synthetic",)
     with pytest.raises(InputError, match="a name"):
-        Study("", sets=("synthetic",))
+        LearnerStudy("", sets=("synthetic",))
 
 
 def test_a_tuned_rate_is_tuned_to_the_rounds():

@@ -16,7 +16,7 @@ from abstain.experiments.reproduce import _finals
 from abstain.experiments.results import summary
 from abstain.experiments.runner import run
 from abstain.experiments.tables import finals, overview, slopes, tables, write
-from abstain.experiments.toml import LearnerSpec, Study
+from abstain.experiments.toml import LearnerSpec, LearnerStudy
 
 from .frames import empty, rows
 from .small import small
@@ -161,7 +161,7 @@ def test_nothing():
 
 def study(name, **changes):
     labels = [LearnerSpec("UCB-GT", "UCBGT"), LearnerSpec("DR", "Exp3Abs"), LearnerSpec("FS", "FullSupervision")]
-    return Study(name, sets=("guide",), costs=(0.2, 0.3), learners=labels, **changes)
+    return LearnerStudy(name, sets=("guide",), costs=(0.2, 0.3), learners=labels, **changes)
 
 
 def test_studies_share_a_table():
@@ -199,7 +199,9 @@ def test_files(tmp_path):
 
 def test_files_of_streams(tmp_path):
     labels = [LearnerSpec("root", "UCBGT"), LearnerSpec("linear", "UCB")]
-    shared = [Study(name, sets=("guide",), costs=(0.2,), learners=labels, table="moving") for name in ("short", "long")]
+    shared = [
+        LearnerStudy(name, sets=("guide",), costs=(0.2,), learners=labels, table="moving") for name in ("short", "long")
+    ]
     (table,) = tables(growing(), shared)
     text = write(table, tmp_path)[0].read_text(encoding="utf-8")
     assert "| learner | R_T / T | tracking | rank | negative | slope | tracking slope | time |" in text
@@ -250,7 +252,7 @@ def test_a_narrow_terminal():
 def test_regret_in_a_narrow_terminal():
     labels = [LearnerSpec(f"{label}, {k}", "UCBGT") for label in LABELS for k in range(3)]
     curves = pl.concat(play("a", "guide", 0.2, learner.label, [[-0.1034, -0.1034]]) for learner in labels)
-    wide = Study("a", sets=("guide",), costs=(0.2,), learners=labels, rounds=100)
+    wide = LearnerStudy("a", sets=("guide",), costs=(0.2,), learners=labels, rounds=100)
     console = Console(width=80, record=True, file=io.StringIO())
     console.print(_finals(summary(curves), wide))
     text = console.export_text()

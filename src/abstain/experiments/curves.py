@@ -20,7 +20,7 @@ from .panels import (
     repetitions,
 )
 from .results import over_units, summary
-from .study import Study, earlier
+from .study import LearnerStudy, earlier
 from .style import look, rendered, trying, write
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class StudyCurves(NamedTuple):
     paths: tuple[Path, ...]
 
 
-def curves_of(curves: "polars.DataFrame", study: Study) -> dict[str, Grid]:
+def curves_of(curves: "polars.DataFrame", study: LearnerStudy) -> dict[str, Grid]:
     """What each figure shows, by quantity: a row a set and a column a cost, or a panel after the other."""
     import polars
 
@@ -86,7 +86,7 @@ def _in_ones(grid: Grid) -> Grid:
     return grid._replace(panels=panels, label="edges of the graph")
 
 
-def describe(study: Study, quantity: str, shown: Grid) -> str:
+def describe(study: LearnerStudy, quantity: str, shown: Grid) -> str:
     """What is shown, what the band is, over how many repetitions, and K."""
     what = SHOWN[quantity].replace("$", "")
     bands = repetitions([panel.played for panel in shown.panels], over_draws=True)
@@ -95,7 +95,7 @@ def describe(study: Study, quantity: str, shown: Grid) -> str:
 
 
 def draw_studies(
-    curves: "polars.DataFrame", studies: Sequence[Study], folder: Path
+    curves: "polars.DataFrame", studies: Sequence[LearnerStudy], folder: Path
 ) -> tuple[list[StudyCurves], list[str]]:
     """Draw the curves of studies as NAME-QUANTITY.svg, .png and .pdf; of those that play the same, the first's. And say
     which could not be drawn, and why.

@@ -15,7 +15,7 @@ from ..errors import AbstainError
 from . import seeds
 from .results import summary
 from .sets import INSTANCES, UNSCALED
-from .study import Study
+from .study import LearnerStudy
 from .toml import AnyStudy
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Roles:
 
 
 def _role(study: AnyStudy) -> Role:
-    return Role(study.role, study.scale if isinstance(study, Study) else "")
+    return Role(study.role, study.scale if isinstance(study, LearnerStudy) else "")
 
 
 @cache
@@ -138,7 +138,7 @@ class Known:
 
 def known(studies: Sequence[AnyStudy], growth: "Sequence[Row]" = (), data: Path | None = None) -> Known:
     """What is known of these studies; ``data`` is the folder of the data sets."""
-    played = [study for study in studies if isinstance(study, Study)]
+    played = [study for study in studies if isinstance(study, LearnerStudy)]
     largest = {
         dataset: share
         for study in played
@@ -149,7 +149,7 @@ def known(studies: Sequence[AnyStudy], growth: "Sequence[Row]" = (), data: Path 
     return Known(_n_experts(played), largest, growth)
 
 
-def _n_experts(studies: Sequence[Study]) -> dict[str, int]:
+def _n_experts(studies: Sequence[LearnerStudy]) -> dict[str, int]:
     """On sets of the library's; of others the number of features is not known here."""
     return {
         dataset: (
@@ -164,7 +164,7 @@ def _n_experts(studies: Sequence[Study]) -> dict[str, int]:
     }
 
 
-def _largest(study: Study, dataset: str, data: Path | None) -> float | None:
+def _largest(study: LearnerStudy, dataset: str, data: Path | None) -> float | None:
     """On the study's first draw; None if the set is not one of the library's, or not here."""
     if dataset not in datasets.names or study.own_set(dataset) is not None:
         return None

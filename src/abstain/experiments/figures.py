@@ -12,7 +12,7 @@ from ..tables import as_count
 from . import outputs
 from .registry import found
 from .results import summary
-from .study import Study
+from .study import LearnerStudy
 from .style import look, rendered, trying, write
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ class Source:
     """The results that figures are made of, and the studies whose results they are, as far as these are known."""
 
     curves: "polars.DataFrame"
-    studies: Sequence[Study] = ()
+    studies: Sequence[LearnerStudy] = ()
 
     @cached_property
     def summary(self) -> "polars.DataFrame":
         """Means and deviations of the curves."""
         return summary(self.curves)
 
-    def study(self, name: str) -> Study | None:
+    def study(self, name: str) -> LearnerStudy | None:
         """The study of that name."""
         return next((study for study in self.studies if study.name == name), None)
 
@@ -104,7 +104,7 @@ def known() -> Sequence[Figure[Any]]:
 def draw_all(
     curves: "polars.DataFrame",
     folder: "str | os.PathLike[str]",
-    studies: Sequence[Study] = (),
+    studies: Sequence[LearnerStudy] = (),
     only: Collection[int] | None = None,
 ) -> Pictures:
     """Draw every figure (or ``only`` these) that the results allow, as figure-NN-NAME.svg, .png and .pdf.

@@ -29,7 +29,7 @@ from ..typing import Floats, Ints
 from . import seeds, sets
 from .sets import MissingDataError, fingerprint, is_scaled, source, spoil
 from .specs import ExpertsSpec, Keyed, LearnerSpec, SetSpec
-from .study import Study, shown_rounds
+from .study import LearnerStudy, shown_rounds
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def dataset_of(job: Job) -> str | None:
     return None if isinstance(job, Growth) or job.stage.own is not None else job.stage.dataset
 
 
-def stages(study: Study) -> list[tuple[float, Stage]]:
+def stages(study: LearnerStudy) -> list[tuple[float, Stage]]:
     """The cost and the stage of every group of a study. Scalings share a set that is not scaled."""
     found = []
     for dataset, cost in study.settings:
@@ -126,12 +126,12 @@ def stages(study: Study) -> list[tuple[float, Stage]]:
     return found
 
 
-def draw_jobs(study: Study) -> list[DrawJob]:
+def draw_jobs(study: LearnerStudy) -> list[DrawJob]:
     """Every draw of a study, at every cost."""
     return [DrawJob(stage, cost, draw, study.learners) for cost, stage in stages(study) for draw in range(study.draws)]
 
 
-def comparators(study: Study) -> list[Comparator]:
+def comparators(study: LearnerStudy) -> list[Comparator]:
     """The comparators of a study, one a group."""
     return [Comparator(stage, cost, study.draws) for cost, stage in stages(study)]
 

@@ -10,7 +10,7 @@ from .. import datasets
 from .evidence import PAPER
 from .figures import Source
 from .sets import INSTANCES, source
-from .study import Study
+from .study import LearnerStudy
 from .style import band, legend, new_figure, plain, styles
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Played(NamedTuple):
     """K; None if it is not known."""
 
 
-def n_experts(study: Study | None, dataset: str, cost: float) -> int | None:
+def n_experts(study: LearnerStudy | None, dataset: str, cost: float) -> int | None:
     """K of a setting; None where the study is not known, its data are not there any more, or it cannot be told."""
     if study is None:
         return None

@@ -19,7 +19,7 @@ from .results import summary
 from .runner import FAILURES, Session, run
 from .sets import source
 from .study import earlier
-from .toml import AnyStudy, LogStudy, Study, paper, read, select, shipped
+from .toml import AnyStudy, LearnerStudy, LogStudy, paper, read, select, shipped
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,7 +49,7 @@ def reproduce(
     wanted = [study.quick() if quick else study for study in find(name)]
     outputs.check_apart([study.name for study in wanted], "studies")
     tabled.check_names(wanted)
-    studies = [study.here(data) if isinstance(study, Study) else study for study in wanted]
+    studies = [study.here(data) if isinstance(study, LearnerStudy) else study for study in wanted]
     notes = [_played_instead(*pair) for pair in zip(wanted, studies, strict=True) if pair[0] != pair[1]]
     for note in notes:
         _say(console, "yellow", "missing", note)
@@ -63,7 +63,7 @@ def reproduce(
         return not session.failures and not undrawn
     with console.status("Drawing the figures, judging the claims ...", spinner="line"):
         judged = [study for study in studies if study.role]
-        played = [study for study in studies if isinstance(study, Study)]
+        played = [study for study in studies if isinstance(study, LearnerStudy)]
         pictures = figures.Pictures([], [], [])
         if judged:
             pictures = figures.draw_all(session.curves, out / "figures", played)
@@ -94,7 +94,7 @@ def reproduce(
     )
     page = report.write(out / "report.html", verdicts, pictures.drawn, studies, facts)
     first = next((study for study in studies if study.name in session.curves["study"]), None)
-    if isinstance(first, Study):
+    if isinstance(first, LearnerStudy):
         console.print(_finals(means, first))
     for table in tables:
         console.print(terminal(table.name, table.overview))
@@ -117,7 +117,7 @@ def reproduce(
     return not session.failures and not undrawn
 
 
-def _finals(table: "pl.DataFrame", study: Study) -> Grid:
+def _finals(table: "pl.DataFrame", study: LearnerStudy) -> Grid:
     """R_T / T of every learner in the first settings of a study; the report has all."""
     import polars as pl
 
@@ -133,8 +133,8 @@ def _finals(table: "pl.DataFrame", study: Study) -> Grid:
 
 
 def _played_instead(wanted: AnyStudy, played: AnyStudy) -> str:
-    assert isinstance(wanted, Study)
-    assert isinstance(played, Study)
+    assert isinstance(wanted, LearnerStudy)
+    assert isinstance(played, LearnerStudy)
     sets = list(dict.fromkeys(map(source, wanted.sets)))
     return (
         f"{' and '.join(sets)} {'are' if len(sets) > 1 else 'is'} not here, so {wanted.name} is played on "

@@ -12,7 +12,7 @@ from ..errors import FileError
 from . import outputs
 from .jobs import Comparator, Record, draw_jobs
 from .outputs import make_folder, writing
-from .study import Study, described, shown_rounds
+from .study import LearnerStudy, described, shown_rounds
 from .toml import AnyStudy
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ MACHINE = ("seconds_run", "host")
 """The columns that depend on the machine; all others are the same wherever and however often a study is run."""
 
 
-def collect(studies: Sequence[Study], records: Mapping[str, Record]) -> "pl.DataFrame":
+def collect(studies: Sequence[LearnerStudy], records: Mapping[str, Record]) -> "pl.DataFrame":
     """The curves of the studies, as far as there are records of them.
 
     A row is a learner at a round t: its cumulative loss, that of the best expert (``best``) and of the best sequence of

@@ -24,7 +24,7 @@ from .jobs import DrawJob, Job, Record, batches, comparators, dataset_of, draw_j
 from .results import RESULTS, Log, collect
 from .results import write as write_results
 from .sets import check_same
-from .study import Study, described
+from .study import LearnerStudy, described
 from .toml import AnyStudy
 
 if TYPE_CHECKING:
@@ -298,7 +298,7 @@ def run(
                 for record in records:
                     _take(record, log, session)
                     advance(todo[record["key"]])
-        session.curves = collect([study for study in studies if isinstance(study, Study)], log.records)
+        session.curves = collect([study for study in studies if isinstance(study, LearnerStudy)], log.records)
         session.grown = growth.collect(studies, log.records)
         session.logged = log_studies.collect(studies, log.records)
         write_results(session.path, session.curves, studies, session.grown)

@@ -27,13 +27,13 @@ LEAST_1 = {"least": 1}
 
 
 @dataclass(frozen=True)
-class Study:
+class LearnerStudy:
     """What is played: every setting (set, cost), for each expert set on each draw of the data, by every learner.
 
     Give ``sets`` and ``costs``, whose pairs are all played, or ``settings``, a list of pairs; the other is filled in.
     A set of one's own is a `SetSpec`, among the sets or in ``own``, where settings find it by its name.
 
-    >>> study = Study("mine", sets=("synthetic",), costs=(0.1, 0.2), learners=(LearnerSpec("UCB-GT", "UCBGT"),))
+    >>> study = LearnerStudy("mine", sets=("synthetic",), costs=(0.1, 0.2), learners=(LearnerSpec("UCB-GT", "UCBGT"),))
     >>> study.settings
     (('synthetic', 0.1), ('synthetic', 0.2))
     """
@@ -138,7 +138,7 @@ class Study:
         return tuple((dataset, cost) for dataset in self.sets for cost in self.costs)
 
     @property
-    def played(self) -> "Study":
+    def played(self) -> "LearnerStudy":
         """The study without what is only said of it: studies that play the same have the same."""
         return replace(self, name="played", title="", figure="", table="", role="", reference="", apart=())
 
@@ -146,13 +146,13 @@ class Study:
         """The set of one's own of that name; None for the library's."""
         return next((one for one in self.own if one.name == dataset), None)
 
-    def quick(self) -> "Study":
+    def quick(self) -> "LearnerStudy":
         """The same on one expert set and two draws, in few rounds: to see that it works."""
         return replace(
             self, rounds=min(self.rounds, self.quick_rounds), draws=min(self.draws, QUICK_DRAWS), expert_sets=1
         )  # fmt: skip
 
-    def here(self, data: Any) -> "Study":
+    def here(self, data: Any) -> "LearnerStudy":
         """The study itself; if none of its sets is here and it says so, the same on others."""
         files = {source(dataset) for dataset, _ in self.settings if dataset not in sets.INSTANCES}
         if not self.instead or not files or self.own:
@@ -191,7 +191,7 @@ def described(study: Any) -> dict[str, Any]:
     """All that was asked for: the fields of the study, and of what it is made of.
 
     >>> from .specs import LearnerSpec
-    >>> study = Study("mine", sets=("synthetic",), costs=(0.1,), learners=(LearnerSpec("low", "UCBGT", {"beta": 1}),))
+    >>> study = LearnerStudy("mine", sets=("synthetic",), costs=(0.1,), learners=(LearnerSpec("low", "UCBGT", {"beta": 1}),))
     >>> described(study)["learners"][0]["options"], described(study)["settings"]
     ({'beta': 1}, [['synthetic', 0.1]])
     """
@@ -209,15 +209,15 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, (tuple, list)) else value
 
 
-def earlier(study: Study, studies: Sequence[Any]) -> Study | None:
+def earlier(study: LearnerStudy, studies: Sequence[Any]) -> LearnerStudy | None:
     """The first of the studies before this one that plays the same."""
     before = studies[: next(k for k, one in enumerate(studies) if one.name == study.name)]
-    return next((one for one in before if isinstance(one, Study) and one.played == study.played), None)
+    return next((one for one in before if isinstance(one, LearnerStudy) and one.played == study.played), None)
 
 
 def repeated(studies: Sequence[Any]) -> set[str]:
     """The names of studies whose runs another has, too: all it plays and more, or the same and it comes first."""
-    played = [study for study in studies if isinstance(study, Study)]
+    played = [study for study in studies if isinstance(study, LearnerStudy)]
     return {
         study.name
         for k, study in enumerate(played)
@@ -225,7 +225,7 @@ def repeated(studies: Sequence[Any]) -> set[str]:
     }
 
 
-def is_part(study: Study, other: Study) -> bool:
+def is_part(study: LearnerStudy, other: LearnerStudy) -> bool:
     """Whether the other plays every game of the first, in the same way.
 
     >>> from .toml import paper
@@ -240,6 +240,6 @@ def is_part(study: Study, other: Study) -> bool:
 
 def said(studies: Sequence[Any], of: Iterable[str]) -> list[str]:
     """Of which studies others' curves are to be seen instead, a sentence each."""
-    found = [study for study in studies if isinstance(study, Study) and study.name in set(of)]
+    found = [study for study in studies if isinstance(study, LearnerStudy) and study.name in set(of)]
     pairs = [(study.name, earlier(study, studies)) for study in found]
     return [f"{name} plays the same games as {first.name}: see its curves." for name, first in pairs if first]

@@ -12,7 +12,7 @@ from ..paper.logs.study import LogStudy
 from ..typing import Floats, Ints
 from . import outputs
 from .formats import latex, markdown
-from .study import Study
+from .study import LearnerStudy
 from .toml import AnyStudy
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class Table:
 
 def check_names(studies: Sequence[AnyStudy]) -> None:
     """Raise an error if two tables have the same files. Studies may share a table, but not with one of logs."""
-    shared = [study.table or study.name for study in studies if isinstance(study, Study)]
+    shared = [study.table or study.name for study in studies if isinstance(study, LearnerStudy)]
     of_logs = [study.name for study in studies if isinstance(study, LogStudy)]
     for name in of_logs:
         if name in shared:
@@ -211,9 +211,9 @@ def tables(curves: "pl.DataFrame", studies: Sequence[AnyStudy]) -> list[Table]:
     """The tables of these studies, as far as there are results."""
     import polars as pl
 
-    shared: dict[str, list[Study]] = {}
+    shared: dict[str, list[LearnerStudy]] = {}
     for study in studies:
-        if isinstance(study, Study):
+        if isinstance(study, LearnerStudy):
             shared.setdefault(study.table or study.name, []).append(study)
     found = []
     for name, some in shared.items():
@@ -225,7 +225,7 @@ def tables(curves: "pl.DataFrame", studies: Sequence[AnyStudy]) -> list[Table]:
     return found
 
 
-def _finals(curves: "pl.DataFrame", study: Study) -> "pl.DataFrame":
+def _finals(curves: "pl.DataFrame", study: LearnerStudy) -> "pl.DataFrame":
     labels = [learner.label for learner in study.learners]
     return finals(curves, learners=labels, reference=study.reference or None, apart=study.apart)
 

@@ -16,7 +16,7 @@ from ..paper.growth import GrowthStudy
 from ..paper.logs.study import Goal, LogStudy
 from ..tables import as_count
 from .specs import ExpertsSpec, LearnerSpec, SetSpec
-from .study import SetAndCost, Study, as_pair
+from .study import LearnerStudy, SetAndCost, as_pair
 
 _HEADS = {"studies": "study", "sets": "set", "learners": "learner"}
 """What the entries of a table of the file are called."""
@@ -142,7 +142,7 @@ def _table(of: type, has_kind: bool = False) -> type[Table]:
 
 GoalTable = _IN_FILES[Goal] = _table(Goal)
 """``goals = [...]`` of a study of logs."""
-StudyTable = _table(Study)
+StudyTable = _table(LearnerStudy)
 """``[defaults]``, and ``[studies.NAME]``; no key must be given."""
 GrowthTable = _table(GrowthStudy, has_kind=True)
 """``[studies.NAME]`` with ``kind = "growth"``."""
@@ -189,16 +189,16 @@ __all__ = [
     "ExpertsSpec",
     "GrowthStudy",
     "LearnerSpec",
+    "LearnerStudy",
     "LogStudy",
     "SetSpec",
-    "Study",
     "paper",
     "read",
     "select",
     "shipped",
 ]
 
-AnyStudy: TypeAlias = Study | GrowthStudy | LogStudy
+AnyStudy: TypeAlias = LearnerStudy | GrowthStudy | LogStudy
 
 
 def paper() -> dict[str, AnyStudy]:
@@ -304,7 +304,7 @@ def _played(
     known: Mapping[str, Any],
     own: tuple[SetSpec, ...],
     folder: str | None,
-) -> Study:
+) -> LearnerStudy:
     if "settings" in table and ("sets" in table or "costs" in table):
         raise InputError("expected settings, or sets and costs, got both")
     values: dict[str, Any] = {**defaults, **table}
@@ -313,7 +313,7 @@ def _played(
     options = dict(values.get("experts", {}))
     values["experts"] = ExpertsSpec(options.pop("kind", "hyperplanes"), options, folder)
     values["learners"] = _learners(values.get("learners", ()), known, folder)
-    return Study(name=name, own=own, **values)
+    return LearnerStudy(name=name, own=own, **values)
 
 
 def _set(name: str, table: Mapping[str, Any], folder: str | None) -> SetSpec:

@@ -49,7 +49,7 @@ class GrowthStudy:
     title: str = ""
     figure: str = ""
     role: str = ""
-    """What it is to the paper's claims; see `Study`."""
+    """What it is to the paper's claims; see `LearnerStudy`."""
     dims: tuple[int, ...] = (1, 2)
     rounds: tuple[int, ...] = (1_000, 10_000, 100_000)
     runs: int = 10

@@ -22,7 +22,7 @@ from ..claims import Verdict
 from ..curves import StudyCurves
 from ..sets import fingerprint, source
 from ..specs import SetSpec
-from ..study import Study, said
+from ..study import LearnerStudy, said
 from ..tables import Table
 from ..toml import AnyStudy
 from .sections import RINGS, Picture, curves, explained, figures, finals, overviews, pieces, readings, tally
@@ -110,7 +110,7 @@ def _setting(study: AnyStudy) -> Setting:
     return _logs(study) if isinstance(study, LogStudy) else _played(study)
 
 
-def _played(study: Study) -> Setting:
+def _played(study: LearnerStudy) -> Setting:
     pairs = ", ".join(f"{key} = {value}" for key, value in sorted(study.experts.options.items()))
     return Setting(
         study.name,
@@ -174,7 +174,7 @@ def rows_of(studies: Sequence[AnyStudy], data: Any) -> list[Rows]:
     longest: dict[str, int] = {}
     own: dict[str, SetSpec] = {}
     for study in studies:
-        if isinstance(study, Study):
+        if isinstance(study, LearnerStudy):
             longest |= {name: max(study.rounds, longest.get(name, 0)) for name in map(source, study.sets)}
             own |= {one.name: one for one in study.own}
     rows = (

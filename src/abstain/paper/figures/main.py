@@ -7,7 +7,7 @@ from ...experiments.figures import Figure, Source
 from ...experiments.panels import QUANTITIES, Grid, Marks, Place, grid
 from ...experiments.panels import draw as draw_panels
 from ...experiments.study import PUBLISHED as AT
-from ...experiments.study import Study
+from ...experiments.study import LearnerStudy
 from . import sets
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Rings(NamedTuple):
         return math.sqrt(5.0 * self.rounds * math.log(self.rounds)) < self.n_experts - 1
 
 
-def rings_of(study: Study | None) -> Rings | None:
+def rings_of(study: LearnerStudy | None) -> Rings | None:
     """The experts of a study; None if they are others, or it is not known."""
     if study is None or study.experts.kind != "hyperplanes" or study.scale != "maxabs":
         return None
