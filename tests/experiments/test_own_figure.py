@@ -11,12 +11,13 @@ from abstain.cli import app
 from abstain.errors import InputError
 from abstain.experiments import curves, figures
 from abstain.experiments.figures import Figure
+from abstain.paper import figures as ours
 
 KNOWN = figures.known
 OWN = '''
 """How many runs there are."""
 
-from abstain.experiments.figures import Figure, curves
+from abstain.experiments.figures import Figure
 from abstain.experiments.style import new_figure
 
 
@@ -46,7 +47,7 @@ def add(tmp_path, monkeypatch):
     """Puts a module into the package of figures, for the time of a test."""
     folder, names = tmp_path / "more", []
     folder.mkdir()
-    monkeypatch.setattr(figures, "__path__", [*figures.__path__, str(folder)])
+    monkeypatch.setattr(ours, "__path__", [*ours.__path__, str(folder)])
 
     def module(name, text):
         names.append(name)
@@ -54,9 +55,9 @@ def add(tmp_path, monkeypatch):
 
     yield module
     for name in names:
-        sys.modules.pop(f"{figures.__name__}.{name}", None)
-        if hasattr(figures, name):
-            delattr(figures, name)
+        sys.modules.pop(f"{ours.__name__}.{name}", None)
+        if hasattr(ours, name):
+            delattr(ours, name)
 
 
 @pytest.mark.long

@@ -11,7 +11,7 @@ import pytest
 
 from abstain.errors import FileError
 from abstain.experiments import claims, report
-from abstain.experiments.figures import StudyCurves
+from abstain.experiments.curves import StudyCurves
 from abstain.experiments.report import sections
 from abstain.experiments.report.page import Rows
 from abstain.experiments.report.sections import readings as sized

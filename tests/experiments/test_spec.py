@@ -192,8 +192,6 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path):
 
 def test_the_shipped_files_are_held_to_it():
     """Each field of a study may be said in a file, and the form of all shipped files is what the models say."""
-    from abstain.experiments import toml
-
     for table, kind in ((toml.StudyTable, LearnerStudy), (toml.GrowthTable, GrowthStudy), (toml.LogTable, LogStudy)):
         assert set(table.model_fields) - {"kind"} == {one.name for one in fields(kind)} - {"name", "own"}
     assert len(toml.shipped()) > len(toml.paper())
@@ -217,7 +215,7 @@ def test_what_the_file_makes_is_checked_in_python_too():
 
 @pytest.mark.parametrize("first", ["import abstain", "import abstain.experiments.reproduce", HELP])
 def test_pydantic_is_imported_only_to_read_a_file(first):
-    then = "from abstain.experiments import spec; spec.paper(); assert 'pydantic' in sys.modules"
+    then = "from abstain.experiments import toml; toml.paper(); assert 'pydantic' in sys.modules"
     script = f"import sys\n{first}\nassert not {{'pydantic', 'jinja2'}} & set(sys.modules), 'too early'\n{then}"
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
 

@@ -45,7 +45,8 @@ def reproduce(
 ) -> bool:
     """Run and report; whether nothing failed."""
     start = time.perf_counter()
-    figures.known()  # a figure that is not whole is refused now, not when all is played
+    figures.known()
+    claims.all_claims()  # a figure or claim that is not whole is refused now, not when all is played
     wanted = [study.quick() if quick else study for study in find(name)]
     outputs.check_apart([study.name for study in wanted], "studies")
     tabled.check_names(wanted)

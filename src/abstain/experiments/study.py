@@ -191,7 +191,8 @@ def described(study: Any) -> dict[str, Any]:
     """All that was asked for: the fields of the study, and of what it is made of.
 
     >>> from .specs import LearnerSpec
-    >>> study = LearnerStudy("mine", sets=("synthetic",), costs=(0.1,), learners=(LearnerSpec("low", "UCBGT", {"beta": 1}),))
+    >>> low = LearnerSpec("low", "UCBGT", {"beta": 1})
+    >>> study = LearnerStudy("mine", sets=("synthetic",), costs=(0.1,), learners=(low,))
     >>> described(study)["learners"][0]["options"], described(study)["settings"]
     ({'beta': 1}, [['synthetic', 0.1]])
     """
