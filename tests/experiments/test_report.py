@@ -18,6 +18,7 @@ from abstain.experiments.report.sections import readings as sized
 from abstain.experiments.results import summary
 from abstain.experiments.tables import tables
 from abstain.experiments.toml import LearnerSpec, LearnerStudy, SetSpec
+from abstain.paper import readings
 
 from .frames import ORDERED, empty, grid, rows, setting
 
@@ -94,7 +95,7 @@ def everything(drawn):
         made="yesterday",
         seconds=125.0,
         summary=summary(curves),
-        readings=claims.breaks(curves, verdicts, {"readings-balls": f"Balls {NASTY}"}),
+        readings=readings.breaks(curves, verdicts, {"readings-balls": f"Balls {NASTY}"}),
         missing=[f"cifar {NASTY}: run `abstain datasets get cifar`"],
         **FACTS,
     )
@@ -285,12 +286,12 @@ def test_every_name_from_outside_is_escaped(tmp_path):
         number=1, claim=script("claim"), rule=script("rule"), verdict="fails", numbers=script("numbers"),
         fails_at=[failure], studies=(script("used"),),
     )  # fmt: skip
-    sizes = (claims.Sizes(place, 0.1, None, {"UCB-NT": 0.3, "UCB-GT": 0.1}),)
+    sizes = (readings.Sizes(place, 0.1, None, {"UCB-NT": 0.3, "UCB-GT": 0.1}),)
     facts = report.Facts(
         command=script("command"), made=script("made"), parts=script("parts"), missing=[script("missing")],
         summary=summary(frame), tables=tables(frame, [played]), versions={script("package"): script("version")},
         curves=[StudyCurves(script("study"), script("curve"), script("below"), (tmp_path / "no.svg",))],
-        readings=[claims.Reading("readings-x", script("reading"), [verdict], (1,), sizes)],
+        readings=[readings.Reading("readings-x", script("reading"), [verdict], (1,), sizes)],
         rows=[Rows(place, script("file"), 1, 1, 0.5, (script("odd"),))],
     )  # fmt: skip
     page = report.page([verdict], [picture], [played], facts)
@@ -310,11 +311,11 @@ def regrets(nt, gt):
 
 def test_sizes_under_other_readings():
     sizes = (
-        claims.Sizes("eye", 0.1, regrets(0.3, 0.1), regrets(0.2, 0.1)),
-        claims.Sizes("eye", 0.2, regrets(0.5, 0.1), regrets(0.1, 0.2)),
-        claims.Sizes("skin", 0.1, regrets(0.4, -0.1), regrets(0.3, 0.1)),
+        readings.Sizes("eye", 0.1, regrets(0.3, 0.1), regrets(0.2, 0.1)),
+        readings.Sizes("eye", 0.2, regrets(0.5, 0.1), regrets(0.1, 0.2)),
+        readings.Sizes("skin", 0.1, regrets(0.4, -0.1), regrets(0.3, 0.1)),
     )
-    grid = sized([claims.Reading("readings-x", "x", [], (), sizes)])
+    grid = sized([readings.Reading("readings-x", "x", [], (), sizes)])
     assert [[cell.text for cell in row] for body in grid.sizes[0].grid.bodies for row in body] == [
         ["eye, 0.1", "0.3000", "0.2000", "0.1000", "0.1000", "0.33", "0.50"],
         ["eye, 0.2", "0.5000", "0.1000", "0.1000", "0.2000", "0.20", "2.00"],
@@ -324,15 +325,15 @@ def test_sizes_under_other_readings():
     assert [cell.text for cell in grid.medians.bodies[0][0]] == [
         "x", "0.4000", "0.2000", "0.1000", "0.1000", "0.20", "0.50", "2 of 3",
     ]  # fmt: skip
-    alone = sized([claims.Reading("readings-x", "x", [], (), (claims.Sizes("eye", 0.1, None, regrets(0.2, 0.1)),))])
+    alone = sized([readings.Reading("readings-x", "x", [], (), (readings.Sizes("eye", 0.1, None, regrets(0.2, 0.1)),))])
     assert [cell.text for cell in alone.medians.bodies[0][0]] == ["x", "", "0.2000", "", "0.1000", "", "0.50", "1 of 1"]
-    assert sized([claims.Reading("readings-x", "x", [], ())]).medians is None
+    assert sized([readings.Reading("readings-x", "x", [], ())]).medians is None
 
 
 def test_long_tables_of_sizes_are_folded():
     def folds(n):
-        sizes = tuple(claims.Sizes("eye", k / 100, None, regrets(0.2, 0.1)) for k in range(n))
-        facts = report.Facts(readings=[claims.Reading("readings-x", "x", [], (), sizes)], **FACTS)
+        sizes = tuple(readings.Sizes("eye", k / 100, None, regrets(0.2, 0.1)) for k in range(n))
+        facts = report.Facts(readings=[readings.Reading("readings-x", "x", [], (), sizes)], **FACTS)
         return re.findall(r"<details( open)?><summary>x:", report.page([], [], [], facts))
 
     assert (folds(12), folds(13)) == ([" open"], [""])

@@ -11,11 +11,12 @@ import pytest
 
 from abstain import datasets, theory
 from abstain.errors import InputError
-from abstain.experiments import claims, report
+from abstain.experiments import claims, evidence, report
 from abstain.experiments.evidence import Line, Results, Run
 from abstain.experiments.sets import INSTANCES
 from abstain.experiments.toml import ExpertsSpec
 from abstain.paper import claims as ours
+from abstain.paper import readings
 from abstain.paper.claims import bias, closeness, edges, order
 from abstain.paper.claims import order as pairing
 from abstain.paper.claims import theory as theorems
@@ -424,9 +425,9 @@ def test_large_and_small():
     part = verdict((0.4, 0.4), 0.05)
     assert part.verdict == "holds in part"
     assert "is not known of eye, whose rows are not here" in part.numbers
-    cannot = verdict((0.4, 0.4), 0.05, claims.Known(largest={"eye": 0.4123})).numbers
+    cannot = verdict((0.4, 0.4), 0.05, evidence.Known(largest={"eye": 0.4123})).numbers
     assert "2 cannot pass, as no rule abstains on so many rows (at most: eye 0.41); it is small" in cannot
-    assert "cannot" not in verdict((0.8, 0.8), 0.05, claims.Known(largest={"eye": 0.9})).numbers
+    assert "cannot" not in verdict((0.8, 0.8), 0.05, evidence.Known(largest={"eye": 0.9})).numbers
     assert judged(19, fractions("extreme", {0.9: {"FS": 0.05}})).verdict == "holds"
 
 
@@ -434,13 +435,13 @@ def test_what_is_known_of_a_study():
     """Two thirds of the synthetic set lie where the middle rule of three abstains; K is 3 x 3."""
     three = ExpertsSpec("hyperplanes", {"n_predictors": 3, "n_rings": 3})
     study = small(role="extreme", experts=three, rounds=2_000)
-    found = claims.known([study, small(name="other", role="adversarial")])
+    found = evidence.known([study, small(name="other", role="adversarial")])
     assert found.n_experts == {"synthetic": 12}
-    assert claims.known([small(sets=("flips-synthetic",), role="adversarial")]).n_experts == {}
+    assert evidence.known([small(sets=("flips-synthetic",), role="adversarial")]).n_experts == {}
     X, _ = datasets.load("synthetic", n=20_000, seed=1)
     ring = np.minimum(3 * np.linalg.norm(X, axis=1) / np.sqrt(2), 2).astype(int)
     assert found.largest == {"synthetic": pytest.approx(np.bincount(ring).max() / len(X), abs=0.03)}
-    assert claims.known([small(sets=("cod-rna",), role="extreme")], data=Path("nowhere")).largest == {}
+    assert evidence.known([small(sets=("cod-rna",), role="extreme")], data=Path("nowhere")).largest == {}
 
 
 # Claim 10.
@@ -553,7 +554,7 @@ def test_below_bound():
             ]
         )
         return judged(
-            13, curves, claims.Known(n_experts={"switch": 50, "turn": 20} if n_experts is None else n_experts)
+            13, curves, evidence.Known(n_experts={"switch": 50, "turn": 20} if n_experts is None else n_experts)
         )
 
     quiet = [0.0, 0.0, 0.0, 0.0, 1.3 * bound / 10_000]
@@ -581,7 +582,7 @@ def grown(*checks):
 
 def test_grows_no_faster():
     def verdict(*pairs):
-        known = claims.Known(growth=grown(*(("three", None, d, e) for d, e in pairs)))
+        known = evidence.Known(growth=grown(*(("three", None, d, e) for d, e in pairs)))
         return judged(14, empty(), known)
 
     assert verdict((1, 0.6), (2, 0.75)).verdict == "holds"
@@ -593,8 +594,8 @@ def test_grows_no_faster():
     ]
     assert verdict((1, 0.8)).verdict == "fails"
     below = [Row("three", None, 1, 100, 0, -5.0), Row("three", None, 1, 1_000, 0, 2.0)]
-    assert judged(14, empty(), claims.Known(growth=below)).verdict == "not judged"
-    assert judged(14, empty(), claims.Known(growth=below[:1])).verdict == "not judged"
+    assert judged(14, empty(), evidence.Known(growth=below)).verdict == "not judged"
+    assert judged(14, empty(), evidence.Known(growth=below[:1])).verdict == "not judged"
 
 
 def test_grows_no_faster_on_the_grid():
@@ -606,7 +607,7 @@ def test_grows_no_faster_on_the_grid():
             for gamma in (0.1, 0.2, 0.4)
             for row in grown(("grid", gamma, d, e))
         ]
-        return judged(14, empty(), claims.Known(growth=rows))
+        return judged(14, empty(), evidence.Known(growth=rows))
 
     assert verdict(0.6, 0.3).verdict == "holds"
     assert "d = 1, grid, gamma = 0.1: with T: 0.60, rate 0.67" in verdict(0.6, 0.3).numbers
@@ -724,7 +725,7 @@ def test_close_calls():
     def verdict(*regrets, bound=50.0, close=20, worst=70.0):
         more = (close, bound, worst)
         found = [Row("grid", 0.1 * (k + 1), 1, 100, 0, regret, *more) for k, regret in enumerate(regrets)]
-        return judged(24, empty(), claims.Known(growth=found))
+        return judged(24, empty(), evidence.Known(growth=found))
 
     assert verdict(10.0, 40.0).verdict == "holds"
     assert "at most 0.800 of it; M* is 40% to 40% of it, and 1 are below the rest alone" in verdict(10.0, 40.0).numbers
@@ -734,7 +735,7 @@ def test_close_calls():
     assert verdict(10.0, bound=70.0).verdict == "not judged"  # nobody can pay more
     assert "nearest: 70 against 70, d = 1, gamma = 0.1, T = 100" in verdict(10.0, bound=70.0).numbers
     assert verdict(10.0, worst=None).verdict == "not judged"  # played by an earlier version
-    assert judged(24, empty(), claims.Known(growth=grown(("three", None, 1, 0.5)))).verdict == "not judged"
+    assert judged(24, empty(), evidence.Known(growth=grown(("three", None, 1, 0.5)))).verdict == "not judged"
 
 
 def test_few_sets(monkeypatch):
@@ -764,15 +765,15 @@ def test_breaks():
         ]
     )
     ours = claims.judge(curves)
-    balls, ties = claims.breaks(curves, ours, {"readings-balls": "Nested balls"})
+    balls, ties = readings.breaks(curves, ours, {"readings-balls": "Nested balls"})
     assert (balls.name, ties.name) == ("Nested balls", "readings-ties")
     assert [verdict.number for verdict in balls.verdicts] == [1, 2, 3, 4, 5, 16]
     assert balls.breaks == (3, 16)
     assert ties.breaks == ()
     assert all("paper has" not in verdict.numbers for verdict in balls.verdicts)
     worse_already = claims.judge(grid("regret", ("eye", "skin"), (0.1,), regrets=swapped))
-    assert claims.breaks(curves, worse_already)[0].breaks == ()
-    assert claims.breaks(curves)[0].breaks == (3, 16)
+    assert readings.breaks(curves, worse_already)[0].breaks == ()
+    assert readings.breaks(curves)[0].breaks == (3, 16)
     assert claims.judge(curves) == ours  # readings do not change the ledger
 
 
@@ -787,7 +788,7 @@ def test_sizes_of_readings():
             grid("readings-21", ("guide",), (0.2,), regrets={**ORDERED, "UCB-GT": 0.11}),
         ]
     )
-    (reading,) = claims.breaks(curves)
+    (reading,) = readings.breaks(curves)
     assert [(one.dataset, one.cost) for one in reading.sizes] == [("eye", 0.1), ("guide", 0.2), ("skin", 0.1)]
     assert reading.sizes[0].ours == pytest.approx(ORDERED)  # of two studies the first counts
     assert reading.sizes[0].here == pytest.approx(here)
@@ -795,10 +796,10 @@ def test_sizes_of_readings():
     assert reading.leads == pytest.approx((0.2, 0.5))  # where both were run
     assert reading.verdicts[0].numbers.endswith("the median was 0.20 under our reading, and is 0.50.")
     assert "under our reading" not in reading.verdicts[1].numbers
-    (alone,) = claims.breaks(curves.filter(pl.col("study") == "readings-21"))
+    (alone,) = readings.breaks(curves.filter(pl.col("study") == "readings-21"))
     assert alone.leads == (None, pytest.approx(0.5))
     assert "under our reading" not in alone.verdicts[0].numbers
-    (none,) = claims.breaks(curves.filter((pl.col("study") == "readings-21") & (pl.col("learner") == "FS")))
+    (none,) = readings.breaks(curves.filter((pl.col("study") == "readings-21") & (pl.col("learner") == "FS")))
     assert none.leads == (None, None)
 
 
@@ -808,7 +809,7 @@ def test_tables_fit_the_terminal():
     curves = pl.concat([with_swaps("regret", 4, "UCB", "UCB-NT"), grid("readings-balls", ("eye",), (0.1,))])
     console = Console(width=100, record=True, file=io.StringIO(), color_system=None)
     console.print(claims.table(claims.judge(curves)))
-    console.print(claims.readings_table(claims.breaks(curves)))
+    console.print(readings.readings_table(readings.breaks(curves)))
     shown = console.export_text()
     assert max(map(len, shown.splitlines())) <= 100
     for words in ("● holds", "○ fails", "· not judged", "and 1 more", "UCB-NT 0.3000", "balls", "0.07 → 0.20"):

@@ -157,7 +157,7 @@ def test_interrupted_and_resumed(tmp_path, monkeypatch):
     whole = run([study], tmp_path / "whole", jobs=1)
     assert (whole.n_run, whole.failures, whole.missing) == (2 * 2 * 2 * 3, [], {})
     made = []
-    monkeypatch.setattr(study, "make", lambda *how: made.append(how) or make(*how))
+    monkeypatch.setattr(logged, "make", lambda *how: made.append(how) or make(*how))
     logged._made.cache_clear()
     first = run([small(logs=FEW[:1])], tmp_path / "parts", jobs=1)
     assert first.n_run == 12
