@@ -1,1 +1,1 @@
-"""The experiments of the paper and beyond: as data, run, drawn, tabled, judged."""
+"""A small framework for experiments: studies as data, run as jobs, collected, tabled, drawn, judged and compared."""

@@ -1,4 +1,4 @@
-"""What studies are to the claims: fields of theirs, never parts of their names."""
+"""What claims are judged from: results by study, setting and learner, and the roles of studies."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy

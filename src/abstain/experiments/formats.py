@@ -1,4 +1,4 @@
-"""Numbers as people read them, and what the overview shows."""
+"""Tables as text: for the terminal, as Markdown and as LaTeX."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How lines came about, in words: how often was played, with how many experts, by which learners."""
+"""Grids of panels with the learners' curves: what they hold and how they are drawn."""
 
 import math
 from collections.abc import Iterable, Sequence

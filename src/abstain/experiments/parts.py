@@ -1,4 +1,9 @@
-"""The source of a module of one's own, and of the modules beside it that it imports."""
+"""Parts from other people's modules, by import path: ``module:Class`` or ``module:function``.
+
+The module is looked for beside the study's file first, then as any import is. Every process that plays imports it.
+Results are known by its code and that of the modules beside it which it imports: a process never plays other code than
+the study was read with.
+"""
 
 import ast
 import hashlib

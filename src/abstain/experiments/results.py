@@ -1,4 +1,4 @@
-"""The log of a folder: a line of JSON for each finished job, so that a killed run goes on where it stopped."""
+"""What a folder of results holds: the journal of finished jobs, the curves, and what they are results of."""
 
 import io
 import json

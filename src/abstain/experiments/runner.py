@@ -1,4 +1,4 @@
-"""How far a run is: a bar in a terminal, elsewhere a line now and then."""
+"""Running studies: jobs that the folder does not have yet run on all cores or a Dask cluster."""
 
 import importlib
 import os

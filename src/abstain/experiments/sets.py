@@ -1,4 +1,4 @@
-"""Data sets whose labels are spoilt for a time, by the names ``HOW-SET``, such as ``late-clean-skin``."""
+"""What a study may name as a set: data sets, whole or with spoilt labels, and problems with their own experts."""
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""The final numbers of every learner in every setting."""
+"""Tables of final numbers: every learner in every setting, and an overview."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What pydantic finds, in the words of the library: where, what was expected, what came."""
+"""Studies in TOML files: their form, what is wrong with one, and reading them."""
 
 import os
 import tomllib

@@ -1,4 +1,4 @@
-"""How ContEXP3-ABS's regret grows with the number of rounds, for claims: runs without experts, so without a `Stage`."""
+"""How the regret of ContEXP3-ABS grows with the number of rounds: a study without experts."""
 
 import time
 from collections.abc import Mapping, Sequence

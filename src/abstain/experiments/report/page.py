@@ -1,4 +1,4 @@
-"""What the report says of the run itself."""
+"""The report's page: one HTML file that needs nothing else, laid out by templates."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""Tables of numbers as templates lay them out."""
+"""What the sections of the report show."""
 
 import re
 from base64 import b64encode

@@ -1,4 +1,4 @@
-"""How often the learners abstain as the cost grows (claim 6)."""
+"""How often the learners abstain (claims 6 and 18)."""
 
 from itertools import pairwise
 

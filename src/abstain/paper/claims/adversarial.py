@@ -1,4 +1,4 @@
-"""EXP3-ABS and theorem 1's bound (claim 13)."""
+"""EXP3-ABS and ContEXP3-ABS against their bounds and rates."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Where the instance's own graph misleads UCB-NT (claim 11)."""
+"""Where the instance's own graph misleads UCB-NT (claims 11 and 12)."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Short runs for figure 3, where there are no results."""
+"""Figure 3: the bias problem and the construction behind proposition 1."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Feedback graphs of experts on a line (figures 1 and 4), computed from where their rules abstain."""
+"""Figures 1 and 4: feedback graphs of experts on a line."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias

@@ -1,4 +1,4 @@
-"""Figure 2: the abstention loss L and its surrogate, over r and over -y h(x)."""
+"""Figures 2 and 6: the surrogate loss, and a simple example of what abstaining is good for."""
 
 from typing import TYPE_CHECKING, NamedTuple
 

@@ -1,4 +1,4 @@
-"""The rows logs are made of: inputs, labels, and what kind of answer they ask for."""
+"""How a log is made: a set, three models fitted on its first rows, and what changes on the way."""
 
 import importlib
 import zlib

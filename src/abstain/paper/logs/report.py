@@ -1,4 +1,4 @@
-"""The tables of a study of logs: a row a log, a column a player, for each delay and feedback."""
+"""What is written and printed of studies of logs: tables, goals, the loss over time."""
 
 import io
 from collections.abc import Sequence

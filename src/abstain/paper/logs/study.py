@@ -1,4 +1,4 @@
-"""What learners on logs are compared with, by name."""
+"""Studies of logs: their jobs, how each is played, and the results as frames."""
 
 import time
 from collections.abc import Mapping, Sequence
