@@ -15,9 +15,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from abstain.gate.replay.columns import CLASS, VALUE, ModelColumns
-from abstain.gate.replay.options import Options
-from abstain.gate.replay.run import replay
+from abstain.replay.options import CLASS, VALUE, ModelColumns, Options
+from abstain.replay.run import replay
 from abstain.studies.logs.making import ModelLog, make
 from abstain.studies.logs.models import NAMES
 from abstain.studies.logs.recipes import recipe

@@ -7,8 +7,8 @@ import matplotlib.dates as dates
 import numpy as np
 from matplotlib.figure import Figure
 
-from abstain.gate.replay.options import Options
-from abstain.gate.replay.run import replay
+from abstain.replay.options import Options
+from abstain.replay.run import replay
 from abstain.studies.logs import demo
 
 LINES = {

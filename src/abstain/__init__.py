@@ -8,12 +8,11 @@ from .capacity import Capacity
 from .engine import Choice, Decision, KernelLearner, Kernels, Learner
 from .errors import AbstainError
 from .gate import Case, Gate
-from .kernels.jit import kernel
+from .kernels.compiling import kernel
 from .learners import UCB, UCBABS, UCBGT, UCBNT, ContExp3Abs, DoublyRobust, Exp3, Exp3Abs, FullSupervision, Stacked
 from .loading import load
 from .regret import best_in_hindsight, best_pair
-from .simulate import prepare, simulate
-from .trace import Best, Trace
+from .simulate import Best, Trace, prepare, simulate
 from .warmup import warmup
 
 __version__ = "0.2.0"

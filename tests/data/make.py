@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import abstain as ab
-from abstain.files import VERSION
+from abstain._core.files import VERSION
 
 FOLDER = Path(__file__).parent
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.errors import DecisionError, FileError, InputError, LabelError
-from abstain.gate.playing import Block
+from abstain.gate.frames import Block
 
 from ..instances import games
 
@@ -381,7 +381,7 @@ def test_saved_gates_go_on_alike(tmp_path, how):
 
 
 def test_a_damaged_file_of_a_gate(tmp_path):
-    from abstain import files
+    from abstain._core import files
 
     gate = three(labels="both")
     play(gate, np.random.default_rng(0), 5)

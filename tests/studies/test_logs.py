@@ -14,7 +14,7 @@ import abstain as ab
 from abstain.alternatives import hindsight, retuned, tuned
 from abstain.cli import app
 from abstain.errors import InputError
-from abstain.experts.levels import spaced
+from abstain.experts.columns import spaced
 from abstain.studies.logs import drifts, goals, over_time, play, report, results, tables
 from abstain.studies.logs.making import THRESHOLDS, make
 from abstain.studies.logs.recipes import LOGS, RECIPES, SHIPPED, Recipe

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .._core.validation import as_number, is_number
 from ..errors import InputError, LabelError, shown
-from ..tables import as_number, is_number
 
 Plain: TypeAlias = str | int | float | bool
 """A class or a number, as JSON keeps it."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._core.validation import as_number
 from ..errors import InputError, shown
-from ..tables import as_number
 from ..typing import Floats
 from .answers import NUMBER, Plain, Task
 

@@ -11,12 +11,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .. import datasets
-from ..engine.prepared import Prepared, bytes_kept
+from .._core.validation import as_table
+from ..engine.play import Prepared, bytes_kept
 from ..errors import FileError, InputError
 from ..experts import ExpertSet
 from ..losses import get as loss_named
 from ..simulate import simulate
-from ..tables import as_table
 from ..typing import Ints
 from . import growing, growth, problems, seeds
 from .comparing import Draw, compare

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..engine.prepared import Prepared
+from ..engine.play import Prepared
 from ..regret import losses_of, sums_of_all
 from ..typing import Floats, Ints
 

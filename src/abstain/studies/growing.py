@@ -8,9 +8,9 @@ import numpy as np
 from .. import theory
 from ..instances import Lipschitz, lipschitz
 from ..learners import ContExp3Abs
-from ..learners.balls import most_balls
+from ..learners.cover.cont_exp3_abs import most_balls
+from ..losses import ramp_value
 from ..simulate import simulate
-from ..surrogate import ramp_value
 from ..typing import Floats, Ints
 from . import seeds
 from .growth import Growth

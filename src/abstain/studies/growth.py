@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from .. import __version__
+from .._core.validation import as_count, as_seed, is_number
 from ..errors import InputError
 from ..instances import lipschitz
-from ..tables import as_count, as_seed, is_number
 from .ingredients import Keyed, one_of
 
 QUICK_ROUNDS, QUICK_RUNS = 10_000, 2

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..datasets.folders import as_folder
+from ..datasets.loading import as_folder
 from ..errors import InputError
 from . import growth, metadata, outputs
 from .batch import Record

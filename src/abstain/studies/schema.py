@@ -12,8 +12,8 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, PlainValidator, Tag, ValidationError, create_model
 
+from .._core.validation import as_count
 from ..errors import InputError
-from ..tables import as_count
 from .expert_specs import ExpertsSpec
 from .growth import GrowthStudy
 from .ingredients import LearnerSpec

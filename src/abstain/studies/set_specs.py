@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from .._core.validation import as_table
 from ..datasets import own
-from ..datasets.scaling import rescale
+from ..datasets.loading import rescale
 from ..errors import AbstainError, FileError, InputError
 from ..losses import get as loss_named
-from ..tables import as_table
 from ..typing import Array, Floats
 from . import imported, problems, seeds
 from .ingredients import Keyed, as_options

@@ -93,7 +93,7 @@ def _tables(name: str) -> dict[str, Any]:
 def _studies(
     tables: Mapping[str, Any], defaults: Mapping[str, Any], known: Mapping[str, Any], folder: str | None = None
 ) -> dict[str, AnyStudy]:
-    from .schema import check  # and with it pydantic
+    from .schema import check
 
     check(tables)
     defaults = {**defaults, **tables.get("defaults", {})}

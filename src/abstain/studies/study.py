@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import datasets
+from .._core.validation import as_count, as_seed, is_number
 from ..errors import AbstainError, InputError
-from ..tables import as_count, as_seed, is_number
 from . import problems
 from .expert_specs import ExpertsSpec
 from .ingredients import LearnerSpec, one_of

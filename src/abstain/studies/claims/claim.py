@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..._core.validation import as_count
 from ...errors import InputError
-from ...tables import as_count
 from .verdict import Finding
 
 if TYPE_CHECKING:

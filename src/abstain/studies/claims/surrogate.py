@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...surrogate import ramp_value, surrogate
+from ...losses import ramp_value, surrogate
 from .claim import Claim
 from .results import Results
 from .verdict import Failure, Finding, by_share

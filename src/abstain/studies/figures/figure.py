@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from ..._core.validation import as_count
 from ...errors import InputError
-from ...tables import as_count
 from .. import outputs
 from ..results import summary
 from ..study import Study

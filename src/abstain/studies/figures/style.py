@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 Dash: TypeAlias = Literal["-"] | tuple[float, tuple[float, ...]]
 """A full line, or an offset and the lengths of dashes and of the gaps between them."""
 FULL: Literal["-"] = "-"

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...losses import ramp
-from ...surrogate import surrogate
+from ...losses import ramp, surrogate
 from .figure import Figure
 from .style import BLUE, RED, new_figure
 
@@ -41,7 +40,7 @@ class LossCurves(NamedTuple):
 
 
 def losses(gamma: float = 0.3, cost: float = 0.25, margin: float = 0.06) -> LossCurves:
-    """All by `abstain.surrogate` and `abstain.losses`; the label is +1, so that h is minus the margin."""
+    """All by `abstain.losses` and `abstain.losses`; the label is +1, so that h is minus the margin."""
     a = np.linspace(-1.0, 1.0, 401)
     steps = np.array([-1.0, 0.0, 0.0, 1.0])
     ramps = [Curve("0/1 loss", tuple(steps), (0.0, 0.0, 1.0, 1.0))]

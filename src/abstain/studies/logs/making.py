@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import experts, losses
 from ...experts import ExpertSet
-from ...experts.levels import spaced
+from ...experts.columns import spaced
 from ...losses import Loss
 from ...typing import Array, Floats
 from .models import Answers, answers

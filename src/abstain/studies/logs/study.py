@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ... import __version__
+from ..._core.validation import as_count, as_seed, is_number
 from ...errors import InputError
-from ...tables import as_count, as_seed, is_number
 from ..ingredients import Keyed, LearnerSpec
 from .players import ALTERNATIVES
 from .recipes import LOGS, SHIPPED, Recipe, recipe

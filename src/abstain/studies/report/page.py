@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...pages import environment
+from ..._core.pages import environment
 from .. import outputs
 from ..claims import Verdict
 from ..sharing import said
