@@ -70,7 +70,7 @@ def per_cent(names: Iterable[str], seeds: int) -> dict[tuple[str, str, int, str]
                     for labels in LABELS:
                         options = Options(
                             models=models, label="label", cost=of.cost, labels=labels, delay=delay, seed=seed,
-                            most_error=1.0 if log.task == NUMBERS else None,
+                            max_error=1.0 if log.task == NUMBERS else None,
                         )  # fmt: skip
                         result = replay(path, options, Path(folder, "out"))
                         loss = {policy.kind: policy.loss for policy in result.policies if policy.kind != "always"}

@@ -86,7 +86,7 @@ def assert_plays_like_its_twin(learner, X, y, delay):
         near = (ends[:-1] - 1e-9 <= u) & (u <= ends[1:] + 1e-9)
         if twin.floor > 0.0 and not twin.empty[t] and abs(twin.seen(t)[1] - twin.floor) < 1e-9:
             near[:] = True
-        told = decision.forced, decision.over_capacity
+        told = decision.explored, decision.over_capacity
         assert any(decision.expert in segments[i][1] and told == segments[i][2:] for i in np.flatnonzero(near))
         if fixed is not None:
             np.testing.assert_allclose(carried(decision)[: len(fixed)], fixed, rtol=1e-9, atol=1e-12)
@@ -272,7 +272,7 @@ def test_audits_of_answered_cases(kind):
     """With labels of one in twenty answered cases, that is how likely the label is while the bucket is empty."""
     learner = one_token(kind, ab.experts.from_columns(2, 2), feedback=(0.05, 1.0), min_observe=0.5)
     decision = learner.decide([1.0, -1.0, 1.0, -1.0])
-    assert (decision.observed, decision.probability, decision.forced) == (0.05, 1.0, False)
+    assert (decision.observed, decision.probability, decision.explored) == (0.05, 1.0, False)
     before = learner.weights
     learner.learn(ab.Decision.from_json(decision.to_json()), 1)
     assert not np.array_equal(before, learner.weights)
@@ -368,7 +368,7 @@ def test_files(kind, tmp_path):
     assert (again.tokens, again.price, again.overdraft) == (learner.tokens, learner.price, learner.overdraft)
     held = next(d for d in decisions if d.over_capacity)
     told = ab.Decision.from_json(held.to_json())
-    assert (told.over_capacity, told.forced, told.format) == (True, False, 4)
+    assert (told.over_capacity, told.explored, told.format) == (True, False, 4)
     again.learn(told, 1)
     learner.learn(held, 1)
     np.testing.assert_array_equal(again.weights, learner.weights)

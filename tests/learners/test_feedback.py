@@ -178,12 +178,12 @@ def test_the_label_is_seen_as_often_as_is_said(kind, experts, feedback, floor, m
         would = v_p * before + v_a * (1 - before)
         side = abstains if v_a > v_p else ~abstains
         if would >= floor - 1e-12 or not side.any() or v_p == v_a:  # nothing to force, or nobody to follow
-            assert not any(d.forced for d in decisions)
+            assert not any(d.explored for d in decisions)
             assert o == pytest.approx(would, abs=1e-9)
             n_below += would < floor - 1e-12
         else:
             assert o == floor
-            forced = [d for d in decisions if d.forced]
+            forced = [d for d in decisions if d.explored]
             missing = (floor - would) / abs(v_p - v_a)
             assert len(forced) / n == pytest.approx(missing, abs=2 / n)
             heaviest = {d.expert for d in forced}
@@ -218,11 +218,11 @@ def test_the_largest_floor(kind):
 @each_kind
 def test_forced_decisions_survive_a_restart(kind, tmp_path):
     learner = learnt(kind, "predicted", 0.6, RINGS)
-    decision = next(d for d in map(learner.decide, np.tile(X, (3, 1))) if d.forced)
+    decision = next(d for d in map(learner.decide, np.tile(X, (3, 1))) if d.explored)
     assert not decision.abstained
     learner.save(tmp_path / "x")
     again, told = ab.load(tmp_path / "x"), ab.Decision.from_json(decision.to_json())
-    assert (told.forced, told.observed) == (True, 0.6)
+    assert (told.explored, told.observed) == (True, 0.6)
     again.learn(told, 1)
     learner.learn(decision, 1)
     assert same(state_of(learner), state_of(again))

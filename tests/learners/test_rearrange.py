@@ -110,7 +110,7 @@ def play_and_change(learner, X, y, rng, most_delay, path):
         near = (ends[:-1] - 1e-9 <= u) & (u <= ends[1:] + 1e-9)
         if twin.floor > 0.0 and abs(twin.seen(t)[1] - twin.floor) < 1e-9:
             near[:] = True
-        assert (decision.expert, decision.forced) in {segments[i][1:] for i in np.flatnonzero(near)}
+        assert (decision.expert, decision.explored) in {segments[i][1:] for i in np.flatnonzero(near)}
         if fixed is not None:
             np.testing.assert_allclose(decision.carry[2 : 2 + len(models)], fixed, rtol=1e-9, atol=1e-12)
         if learner.chances[decision.abstained] == 0.0:

@@ -45,7 +45,7 @@ def repeated(table, n):
 @given(tables(), delays, st.sampled_from([1, 1, 5, 30]))
 def test_equals_the_twin(table, delay, times):
     table = repeated(table, times)
-    assert_same(ab.UCBABS(table.experts, cost=table.cost, loss=table.loss), table.X, table.y, delay)
+    assert_same(ab.UCBAbs(table.experts, cost=table.cost, loss=table.loss), table.X, table.y, delay)
 
 
 def test_the_games_of_the_twin_are_not_all_alike():
@@ -55,7 +55,7 @@ def test_the_games_of_the_twin_are_not_all_alike():
     scores, margins = rng.choice([-1.0, 1.0], (3000, 2)), rng.uniform(-1, 1, (3000, 2))
     X, y = np.column_stack([scores, margins]), rng.choice([-1, 1], 3000)
     cost = rng.choice([0.05, 0.95], 3000)
-    learner = ab.UCBABS(experts, cost=cost)
+    learner = ab.UCBAbs(experts, cost=cost)
     assert_same(learner, X, y, 3)
     trace = ab.simulate(learner.clone(), X, y)
     mixed = (margins <= 0).any(axis=1) & (margins > 0).any(axis=1)
@@ -77,7 +77,7 @@ def many_regions():
 def test_equals_the_twin_on_many_regions(delay):
     """Patterns of many words, and more regions than there was room for."""
     experts, X, y = many_regions()
-    learner = ab.UCBABS(experts, cost=0.1)
+    learner = ab.UCBAbs(experts, cost=0.1)
     assert_same(learner, X, y, delay)
     assert 300 < learner.n_regions <= 350
     assert learner.patterns.shape == (learner.n_regions, 2000)
@@ -90,44 +90,44 @@ def test_patterns_that_fill_a_word(n_rules):
     margins = np.ones((600, n_rules))
     margins[np.arange(600), rng.integers(0, n_rules, 600)] = -1.0
     X, y = np.column_stack([rng.choice([-1.0, 1.0], 600), margins]), np.ones(600)
-    learner = ab.UCBABS(experts, cost=0.01)
+    learner = ab.UCBAbs(experts, cost=0.01)
     assert_same(learner, X, y, 0)
     assert learner.n_regions == n_rules
 
 
 @pytest.mark.parametrize("name", EXPERTS)
 def test_rules_all_learners_obey(name):
-    check_learner(lambda: ab.UCBABS(EXPERTS[name], cost=0.3))
+    check_learner(lambda: ab.UCBAbs(EXPERTS[name], cost=0.3))
 
 
 @pytest.mark.parametrize("name", COSTS)
 @pytest.mark.parametrize("loss", ["zero_one", "ramp", "hinge"])
 def test_rules_with_every_cost_and_loss(name, loss):
-    check_learner(lambda: ab.UCBABS(RINGS, cost=COSTS[name], loss=loss))
+    check_learner(lambda: ab.UCBAbs(RINGS, cost=COSTS[name], loss=loss))
 
 
 def test_rules_with_other_labels():
     rng = np.random.default_rng(0)
     experts = ab.experts.from_columns(2, 2)
     classes = np.column_stack([rng.integers(0, 3, (150, 2)), rng.normal(size=(150, 2))])
-    check_learner(lambda: ab.UCBABS(experts, cost=0.3, loss="multiclass"), classes, rng.integers(0, 3, 150))
-    check_learner(lambda: ab.UCBABS(experts, cost=0.3, loss="squared"), rng.normal(size=(150, 4)), rng.normal(size=150))
+    check_learner(lambda: ab.UCBAbs(experts, cost=0.3, loss="multiclass"), classes, rng.integers(0, 3, 150))
+    check_learner(lambda: ab.UCBAbs(experts, cost=0.3, loss="squared"), rng.normal(size=(150, 4)), rng.normal(size=150))
 
 
 def test_rules_with_many_regions_and_hidden_labels():
     """Some rounds abstain, so that there are labels to hide."""
     experts, X, y = many_regions()
-    check_learner(lambda: ab.UCBABS(experts, cost=0.1), X[:150], y[:150])
+    check_learner(lambda: ab.UCBAbs(experts, cost=0.1), X[:150], y[:150])
     rng = np.random.default_rng(2)
     X, y = rng.uniform(-1, 1, (400, 2)), rng.choice([-1, 1], 400)
-    assert ab.simulate(ab.UCBABS(RINGS, cost=0.0), X, y).abstained.any()
-    check_learner(lambda: ab.UCBABS(RINGS, cost=0.0), X, y)
+    assert ab.simulate(ab.UCBAbs(RINGS, cost=0.0), X, y).abstained.any()
+    check_learner(lambda: ab.UCBAbs(RINGS, cost=0.0), X, y)
 
 
 def test_advice_is_enough():
     """Who abstains is all it needs of x: rounds on advice are those on inputs."""
     X, y = ab.datasets.load("synthetic", n=100, seed=0)
-    one, other = ab.UCBABS(RINGS, cost=0.1), ab.UCBABS(RINGS, cost=0.1)
+    one, other = ab.UCBAbs(RINGS, cost=0.1), ab.UCBAbs(RINGS, cost=0.1)
     for x, label in zip(X, y, strict=True):
         first, second = one.decide(x), other.decide(RINGS.advise(x[np.newaxis]))
         assert first.expert == second.expert
@@ -160,7 +160,7 @@ def test_it_approaches_the_best_choice_per_region():
         means, regrets = [], []
         for seed in range(3):
             X, y = two_regions(seed, n)
-            trace = ab.simulate(ab.UCBABS(experts, cost=cost), X, y)
+            trace = ab.simulate(ab.UCBAbs(experts, cost=cost), X, y)
             best = ab.best_in_hindsight(experts, X, y, cost=cost)
             means.append([trace.loss[: n // 20].mean(), trace.loss.mean(), trace.loss[n // 2 :].mean()])
             regrets.append(trace.regret(best)[-1] / n)
@@ -179,7 +179,7 @@ def test_ten_million_rounds():
     n = 1_000_000
     y = rng.choice([-1.0, 1.0], n)
     X = y[:, np.newaxis] * rng.normal(0.2, 0.4, (n, 3))
-    learner = ab.UCBABS(ab.experts.thresholds(3, np.linspace(0.0, 0.95, 20)), cost=0.2)
+    learner = ab.UCBAbs(ab.experts.thresholds(3, np.linspace(0.0, 0.95, 20)), cost=0.2)
     losses = [ab.simulate(learner, X, y, delay=100).loss.mean() for _ in range(10)]
     arrays = learner._arrays()
     assert learner.n_regions <= 21**3
@@ -192,7 +192,7 @@ def test_a_region_abstains_after_enough_labels():
     """Labels of errors only: it abstains as soon as 1 - sqrt(5 log t / n) is at least c."""
     experts = ab.experts.from_columns(1, 2)
     X = np.tile([1.0, 1.0, -1.0], (200, 1))
-    trace = ab.simulate(ab.UCBABS(experts, cost=0.5), X, -np.ones(200))
+    trace = ab.simulate(ab.UCBAbs(experts, cost=0.5), X, -np.ones(200))
     first = next(t for t in range(2, 200) if 1 - np.sqrt(5 * np.log(t) / (t - 1)) >= 0.5)
     assert trace.abstained.argmax() == first - 1
     assert set(trace.expert) == {0, 1}
@@ -203,7 +203,7 @@ def test_a_bound_that_equals_the_cost_abstains():
     t = np.arange(1, 101)
     bound = [1.0 - math.sqrt(5.0 * math.log(k) / (k - 1)) if k > 1 else -1.0 for k in t]
     trace = ab.simulate(
-        ab.UCBABS(ab.experts.from_columns(1, 2), cost=np.maximum(bound, 0.0)),
+        ab.UCBAbs(ab.experts.from_columns(1, 2), cost=np.maximum(bound, 0.0)),
         np.tile([1.0, 1.0, -1.0], (100, 1)),
         -np.ones(100),
     )
@@ -214,7 +214,7 @@ def test_a_bound_that_equals_the_cost_abstains():
 
 def test_forged_decisions():
     X, y = ab.datasets.load("synthetic", n=100, seed=0)
-    learner = ab.UCBABS(RINGS, cost=0.3)
+    learner = ab.UCBAbs(RINGS, cost=0.3)
     ab.simulate(learner, X, y)
     decision = learner.decide(X[0])
     before = state_of(learner)
@@ -254,7 +254,7 @@ def spoilt():
 @pytest.mark.parametrize(("match", "spoil"), list(spoilt()))
 def test_states_that_cannot_be(match, spoil):
     X, y = ab.datasets.load("synthetic", n=100, seed=0)
-    learner = ab.UCBABS(RINGS, cost=0.3)
+    learner = ab.UCBAbs(RINGS, cost=0.3)
     ab.simulate(learner, X, y)
     arrays = learner._arrays()
     learner._set_arrays(arrays)
@@ -266,7 +266,7 @@ def test_states_that_cannot_be(match, spoil):
 
 
 def test_more_regions_than_rounds():
-    learner = ab.UCBABS(RINGS, cost=0.3)
+    learner = ab.UCBAbs(RINGS, cost=0.3)
     bits = np.arange(3, dtype=np.uint64)[:, np.newaxis]
     with pytest.raises(InputError, match="at most 0 regions, got 3"):
         learner._set_arrays({"bits": bits, "labels": np.zeros(3), "losses": np.zeros((3, 4))})

@@ -131,7 +131,7 @@ def test_an_error_half_way_is_undone():
     assert all(np.array_equal(before[part], after[part]) for part in before)
 
 
-@pytest.mark.parametrize("kind", [ab.UCB, ab.UCBNT, ab.UCBGT, ab.FullSupervision, ab.UCBABS, ab.Exp3])
+@pytest.mark.parametrize("kind", [ab.UCB, ab.UCBNT, ab.UCBGT, ab.FullSupervision, ab.UCBAbs, ab.Exp3])
 def test_who_cannot(kind):
     learner = kind(RINGS, cost=0.3)
     with pytest.raises(InputError, match=f"^warm_start: {kind.__name__} learns from rounds that it decided on alone"):

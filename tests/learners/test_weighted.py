@@ -66,7 +66,7 @@ def assert_plays_like_its_twin(learner, X, y, delay, twin=None):
         near = (ends[:-1] - 1e-9 <= u) & (u <= ends[1:] + 1e-9)
         if twin.floor > 0.0 and abs(twin.seen(t)[1] - twin.floor) < 1e-9:
             near[:] = True  # just at the floor, rounding decides in which order experts are laid end to end
-        assert (decision.expert, decision.forced) in {segments[i][1:] for i in np.flatnonzero(near)}
+        assert (decision.expert, decision.explored) in {segments[i][1:] for i in np.flatnonzero(near)}
         if fixed is not None:
             known = ~np.isnan(fixed)
             np.testing.assert_allclose(carried(decision)[known], fixed[known], rtol=1e-9, atol=1e-12)

@@ -118,7 +118,7 @@ def replays():
             share=0.3,
         ),
         "number": replace(
-            a_replay(times=False), task="number", mistakes=[], notes=[], unknown=[], most_error=20.0, left_out=12
+            a_replay(times=False), task="number", mistakes=[], notes=[], unknown=[], max_error=20.0, left_out=12
         ),
         "doubtful": replace(
             a_replay(rows=4_000, share=0.1),

@@ -93,7 +93,7 @@ def test_probabilities_and_numbers(tmp_path):
     text = refused(path, named=("--label", "y", "--probability", "m=p"))
     assert "row 7, column p: expected a probability in [0, 1], got '1.25'" in text
     changed(frame, "e", 9, "-1").write_csv(path)
-    number = ("--label", "y", "--value", "m=p:e", "--most-error", "2")
+    number = ("--label", "y", "--value", "m=p:e", "--max-error", "2")
     assert "row 9, column e: expected an error of at least 0" in refused(path, named=number)
     changed(frame, "y", 9, "inf").write_csv(path)
     assert "row 9, column y: expected a finite number" in refused(path, named=number)

@@ -23,7 +23,7 @@ def test_capacity(tmp_path, share):
     assert found.share == share
     assert found.capacity.startswith(f"{100 * share:.0f} % of cases, bursts of ")
     assert "The capacity holds for the gate only" in " ".join(found.notes)
-    forced = cases.filter("forced")
+    forced = cases.filter("over_capacity")
     assert (forced["action"] == "answer").all()
     told = f"{len(forced):,} cases were answered because no review was left."
     assert (told in found.unknown) == (len(forced) > 0)

@@ -91,9 +91,9 @@ def test_numbers_that_are_never_right(tmp_path):
     frame = pl.DataFrame({"y": [float(k) for k in range(200)], "a": [k + 9.0 for k in range(200)], "e": [0.5] * 200})
     frame.write_csv(tmp_path / "log.csv")
     given = {"models": (model_columns("value", "m=a:e"),), "label": "y"}
-    found = replay(tmp_path / "log.csv", Options(**given, most_error=8.0), tmp_path / "out")
-    assert found.warnings == ["m is never right: each of its answers is off by --most-error or more."]
-    found = replay(tmp_path / "log.csv", Options(**given, most_error=10.0), tmp_path / "out")
+    found = replay(tmp_path / "log.csv", Options(**given, max_error=8.0), tmp_path / "out")
+    assert found.warnings == ["m is never right: each of its answers is off by --max-error or more."]
+    found = replay(tmp_path / "log.csv", Options(**given, max_error=10.0), tmp_path / "out")
     assert found.warnings == []
 
 

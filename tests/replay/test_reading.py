@@ -112,13 +112,13 @@ def test_numbers(tmp_path):
     y, error = rng.normal(0.0, 10.0, 400), rng.random(400) * 3
     answer = y + rng.normal(0.0, 1.0, 400) * error
     pl.DataFrame({"y": y, "a": answer, "e": error}).write_csv(tmp_path / "log.csv")
-    given = Options(models=(model_columns("value", "m=a:e"),), label="y", most_error=4.0, cost=0.2)
+    given = Options(models=(model_columns("value", "m=a:e"),), label="y", max_error=4.0, cost=0.2)
     found = replay(tmp_path / "log.csv", given, tmp_path / "out")
     lost = np.minimum(1.0, np.abs(answer - y) / 4.0)[40:]
     always = found.policies[0]
     assert (always.loss, always.mistakes) == pytest.approx((lost.mean(), (lost > 0.2).mean()))
     assert (found.task, found.mistakes) == ("number", [])
-    with pytest.raises(InputError, match="--most-error: expected"):
+    with pytest.raises(InputError, match="--max-error: expected"):
         Options(models=given.models, label="y")
 
 

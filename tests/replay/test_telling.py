@@ -91,7 +91,7 @@ def test_thresholds_near_one_and_as_errors(tmp_path):
     error = [k % 10 + 0.5 for k in range(400)]
     numbers = pl.DataFrame({"y": [0.0] * 400, "a": error, "e": error})
     numbers.write_csv(tmp_path / "log.csv")
-    given = Options(models=(model_columns("value", "m=a:e"),), label="y", most_error=10.0, cost=0.4)
+    given = Options(models=(model_columns("value", "m=a:e"),), label="y", max_error=10.0, cost=0.4)
     found = replay(tmp_path / "log.csv", given, tmp_path / "out")
     tuned = next(one for one in found.policies if one.kind == "tuned")
     assert tuned.name == "tuned: m from an expected error of 4.5 down (0.55)"

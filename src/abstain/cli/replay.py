@@ -200,7 +200,7 @@ def replay(
     mistake_column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="What a mistake costs, row by row.")
     ] = None,
-    most_error: Annotated[float | None, typer.Option(help="For numbers: the error that is a whole mistake.")] = None,
+    max_error: Annotated[float | None, typer.Option(help="For numbers: the error that is a whole mistake.")] = None,
     capacity: Annotated[
         float | None, typer.Option(metavar="SHARE", help="The share of cases that can be reviewed.")
     ] = None,
@@ -233,7 +233,7 @@ def replay(
             options = Options(
                 models=tuple(model_columns(kind, text) for kind, texts in given for text in texts or ()),
                 label=label, positive=positive, task=task, cost=cost, review_price=review_price,
-                mistake_price=mistake_price, mistake_column=mistake_column, most_error=most_error, capacity=capacity,
+                mistake_price=mistake_price, mistake_column=mistake_column, max_error=max_error, capacity=capacity,
                 labels=labels, delay=delay, time=time, label_time=label_time, learner=learner, warm_start=warm_start,
                 seed=seed, unit=unit,
             )  # fmt: skip

@@ -58,7 +58,7 @@ class Decision:
     """... and of its life: a new one begins with every copy and every `load`."""
     observed: float
     """The probability that the label of this round is seen, before it was drawn whom to follow."""
-    forced: bool
+    explored: bool
     """Whether the expert was followed for the sake of the label, instead of the one that was drawn."""
     over_capacity: bool
     """Whether it was followed because the capacity was used up, and the one that was drawn abstained."""
@@ -83,7 +83,7 @@ class Decision:
         if self.format < FORMAT:  # what was signed then
             del content["over_capacity"]
         if self.format == FORMAT_2:
-            del content["observed"], content["forced"]
+            del content["observed"], content["explored"]
         return {**content, "predictions": self.predictions.tolist(), "dtype": self.predictions.dtype.str}
 
     def to_json(self) -> str:
@@ -104,7 +104,7 @@ class Decision:
             elif type(version) is not int or version not in (FORMAT_2, FORMAT_3, FORMAT):
                 raise ValueError(f"its format is {version!r}, not {FORMAT}")
             if version in (None, FORMAT_2):
-                content |= {"observed": content["probability"], "forced": False}
+                content |= {"observed": content["probability"], "explored": False}
             if version != FORMAT:
                 content["over_capacity"] = False
             _check_types(content)
@@ -172,7 +172,7 @@ _TYPES = {
     "cost": float,
     "probability": float,
     "observed": float,
-    "forced": bool,
+    "explored": bool,
     "over_capacity": bool,
     "abstains": str,
     "predictions": list,
@@ -349,7 +349,7 @@ class Choice(NamedTuple):
     """What has to be known of the round when its label comes: bits or floats (n,)."""
     observed: float | None = None
     """The probability that the label is seen; unless given, it follows from that of predicting."""
-    forced: bool = False
+    explored: bool = False
     """Whether this expert was followed for the sake of the label."""
     over_capacity: bool = False
     """Whether it was followed as one that was drawn would have abstained, and nobody may."""

@@ -250,7 +250,7 @@ class Deciding(Defined):
             probability=probability,
             cost=cost,
             observed=self._observed(choice),
-            forced=choice.forced,
+            explored=choice.explored,
             over_capacity=choice.over_capacity,
             predictions=frozen(predictions.copy()),
             abstains=frozen(advice.abstains[0].copy()),

@@ -53,7 +53,7 @@ class PlayedCases(NamedTuple):
     """What the confidence had to exceed in the case."""
     loss: Floats
     """Relative to the unit; the cost of a review where it was one."""
-    forced: Bools
+    over_capacity: Bools
     """Whether it was answered as there was no capacity left."""
     explored: Bools
     """Whether it was answered, or reviewed, just to see the label."""
@@ -123,7 +123,7 @@ def _no_progress(done: int) -> None:
 
 TYPES = {
     "id": "String", "action": "String", "model": "String", "threshold": "Float64", "confidence": "Float64",
-    "probability": "Float64", "cost": "Float64", "forced": "Boolean", "explored": "Boolean", "case": "String",
+    "probability": "Float64", "cost": "Float64", "over_capacity": "Boolean", "explored": "Boolean", "case": "String",
 }  # fmt: skip
 
 
@@ -186,7 +186,18 @@ def decide_many(gate: "Gate", frame: Any) -> "pl.DataFrame":
                 gate.learner.restore(before[0])
                 gate.counts, gate.last_time = before[1:]
                 raise type(error)(f"row {i}: {error}") from None
-    shown = ("id", "action", "answer", "model", "threshold", "confidence", "probability", "cost", "forced", "explored")
+    shown = (
+        "id",
+        "action",
+        "answer",
+        "model",
+        "threshold",
+        "confidence",
+        "probability",
+        "cost",
+        "over_capacity",
+        "explored",
+    )
     table: dict[str, Any] = {name: [getattr(case, name) for case in cases] for name in shown}
     table["case"] = [case.to_json() for case in cases]
     types = {name: getattr(pl, kind) for name, kind in TYPES.items()} | {"answer": _type_of(gate, cases)}

@@ -134,8 +134,8 @@ def policy_sentence(gate: "Gate") -> str:
 def _when(gate: "Gate", threshold: float) -> str:
     if threshold == ALWAYS_ANSWER:
         return "always"
-    if gate.task.kind == NUMBER and gate.prices.most_stake is None:  # in the user's own unit
-        return f"from an expected error of {(1.0 - threshold) * gate.task.most_error:.3g} down"
+    if gate.task.kind == NUMBER and gate.prices.max_stake is None:  # in the user's own unit
+        return f"from an expected error of {(1.0 - threshold) * gate.task.max_error:.3g} down"
     return f"from confidence {as_text(threshold)} on"
 
 
@@ -150,7 +150,7 @@ def gate_contents(gate: "Gate") -> tuple[dict[str, Any], dict[str, Array]]:
         "models": gate.models,
         "task": task.kind,
         "classes": None if task.classes is None else list(task.classes),
-        "most_error": task.most_error,
+        "max_error": task.max_error,
         "prices": gate.prices.kept(),
         "labels": gate.labels[0],
         "last_time": gate.last_time,
@@ -161,11 +161,11 @@ def gate_contents(gate: "Gate") -> tuple[dict[str, Any], dict[str, Array]]:
 def fill_in(gate: "Gate", learner: Learner, kept: Mapping[str, Any], counts: Any) -> None:
     """Fill in a gate by what a file says; a `ValueError` says what is wrong with it."""
     gate.models = as_names(kept["models"])
-    gate.task = Task(kept["task"], kept["classes"], kept["most_error"])
+    gate.task = Task(kept["task"], kept["classes"], kept["max_error"])
     prices = kept["prices"]
     kinds: dict[Any, Any] = {(said, true): price for said, true, price in prices["kinds"]}
     mistake = {**kinds, OTHER: prices["other"]} if kinds else prices["other"]
-    gate.prices = Prices(gate.task, prices["review"], mistake, prices["most_stake"])
+    gate.prices = Prices(gate.task, prices["review"], mistake, prices["max_stake"])
     labels = kept["labels"]
     gate.labels = as_labels(tuple(labels) if isinstance(labels, list) else labels)
     gate.capacity, gate.seed = getattr(learner, "capacity", None), learner.seed
@@ -191,7 +191,7 @@ class Gate:
     """Named models, prices and reviewers: every case is answered by one of the models, or goes to review.
 
     A case is answered by a model whose confidence is above a threshold; which model, and which threshold, is learnt
-    from the labels that come back. Give ``cost``; or the prices ``review`` and ``mistake``, or ``most_stake`` for it.
+    from the labels that come back. Give ``cost``; or the prices ``review`` and ``mistake``, or ``max_stake`` for it.
 
     Args:
         models: Their names.
@@ -199,11 +199,11 @@ class Gate:
         review: The price of a review, in your money.
         mistake: The price of a mistake, or prices by kind, ``{("spam", "ham"): 9, "other": 1}`` (what was said, what
             was true).
-        most_stake: A mistake costs what is at stake in the case; this is the most that can be.
+        max_stake: A mistake costs what is at stake in the case; this is the most that can be.
         task: How models answer: "classes" (a class and a confidence), "binary" (the probability of the second of two
             classes, or a class and a confidence), "number" (a number and its expected error).
         classes: What there is to answer, where it is known.
-        most_error: What errors of numbers count relative to.
+        max_error: What errors of numbers count relative to.
         labels: Which come back: those of cases that were "answered", of those "reviewed", of "both", or two
             probabilities (after answering, after a review).
         thresholds: How many each model has, or these themselves, or "quantiles" of a warm-up log.
@@ -227,10 +227,10 @@ class Gate:
         cost: float | None = None,
         review: float | None = None,
         mistake: "float | Mapping[Any, float] | None" = None,
-        most_stake: float | None = None,
+        max_stake: float | None = None,
         task: str = CLASSES,
         classes: Sequence[Any] | None = None,
-        most_error: float = 1.0,
+        max_error: float = 1.0,
         labels: "str | tuple[float, float]" = "answered",
         thresholds: Any = 48,
         capacity: CapacityLike = None,
@@ -242,9 +242,9 @@ class Gate:
         if cost is not None and mistake is not None:
             raise InputError("mistake: expected review= beside it, not cost=, which is for mistakes that cost 1")
         self.models = as_names(models)
-        self.task = Task(task, classes, most_error)
+        self.task = Task(task, classes, max_error)
         price = cost if review is None else review
-        self.prices = Prices(self.task, price, 1.0 if mistake is None else mistake, most_stake)  # type: ignore[arg-type]
+        self.prices = Prices(self.task, price, 1.0 if mistake is None else mistake, max_stake)  # type: ignore[arg-type]
         self.labels = as_labels(labels)
         self.capacity = as_capacity(capacity)
         self.seed = seed
@@ -335,8 +335,8 @@ class Gate:
                 probability=decision.probability,
                 cost=self.prices.review,
                 stake=None if stake is None else float(stake),
-                forced=decision.over_capacity,
-                explored=decision.forced,
+                over_capacity=decision.over_capacity,
+                explored=decision.explored,
                 answers=MappingProxyType(
                     {name: None if one is None else one.answer for name, one in zip(self.models, said, strict=True)}
                 ),

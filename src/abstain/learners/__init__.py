@@ -7,11 +7,10 @@ from .exp3.exp3 import Exp3
 from .exp3.exp3_abs import Exp3Abs
 from .exp3.stacked import Stacked
 from .ucb.learners import UCB, UCBGT, UCBNT, FullSupervision
-from .ucb_abs import UCBABS
+from .ucb_abs import UCBAbs
 
 __all__ = [
     "UCB",
-    "UCBABS",
     "UCBGT",
     "UCBNT",
     "Choice",
@@ -24,4 +23,5 @@ __all__ = [
     "Kernels",
     "Learner",
     "Stacked",
+    "UCBAbs",
 ]

@@ -189,7 +189,7 @@ def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, c
 _LEAST_CAPACITY = 16
 
 
-class UCBABS(KernelLearner):
+class UCBAbs(KernelLearner):
     """UCB-ABS (Cortes, DeSalvo, Gentile, Mohri and Yang, *Online learning with sleeping experts and feedback graphs*,
     ICML 2019): in each region of inputs predict as well as can be, or abstain.
 
@@ -209,7 +209,7 @@ class UCBABS(KernelLearner):
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=20_000, seed=0)
     >>> experts = ab.experts.hyperplanes(dim=2, n_predictors=3, n_rings=4, seed=0)
-    >>> learner = UCBABS(experts, cost=0.05)
+    >>> learner = UCBAbs(experts, cost=0.05)
     >>> trace = ab.simulate(learner, X, y)
     >>> best = ab.best_in_hindsight(experts, X, y, cost=0.05)
     >>> learner.n_regions, bool(trace.regret(best)[-1] < 0.0)

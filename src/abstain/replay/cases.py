@@ -40,7 +40,7 @@ class Cases:
                 # "Always review" has no threshold.
                 "threshold": pl.Series(np.where(played.level == self._last, np.nan, played.threshold)).fill_nan(None),
                 "loss": played.loss,
-                "forced": played.forced,
+                "over_capacity": played.over_capacity,
             }
         )
         frame.write_parquet(self._folder / f"{self._n:09}.parquet", compression="lz4")
@@ -206,7 +206,7 @@ def largest(slices: Slices, column: str) -> float:
     return most
 
 
-def prepare(slices: Slices, options: Options, judge: Judge, most_stake: float, rows: Rows, progress: Progress) -> Facts:
+def prepare(slices: Slices, options: Options, judge: Judge, max_stake: float, rows: Rows, progress: Progress) -> Facts:
     """Write the rows that have a label to ``rows``."""
     n_models = len(options.models)
     facts = Facts(slices.rows, 0, 0, [0] * n_models, [np.inf] * n_models, [-np.inf] * n_models,
@@ -225,8 +225,8 @@ def prepare(slices: Slices, options: Options, judge: Judge, most_stake: float, r
             check(frame[options.label_time], records["due"] >= records["time"], begin, text)
         if options.mistake_column is not None:
             stake = numbers(frame[options.mistake_column], begin)
-            _check_stakes(frame[options.mistake_column], stake, begin, most_stake)
-            records["stake"] = stake / most_stake
+            _check_stakes(frame[options.mistake_column], stake, begin, max_stake)
+            records["stake"] = stake / max_stake
         records = records[judge.fill(records, frame, begin)]
         facts.unlabelled += len(frame) - len(records)
         facts.look(records["confidence"], records["losses"], records["stake"] if rows.has("stake") else 1.0)

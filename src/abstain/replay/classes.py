@@ -266,7 +266,7 @@ class Judge:
         return labelled
 
     def _number(self, frame: "pl.DataFrame", model: ModelColumns, truth: Floats, begin: int) -> Judged:
-        most = self._options.most_error
+        most = self._options.max_error
         assert model.sure is not None
         assert most is not None
         answer, error = numbers(frame[model.answer], begin), numbers(frame[model.sure], begin)

@@ -81,7 +81,7 @@ class Options:
     review_price: float | None = None
     mistake_price: float | None = None
     mistake_column: str | None = None
-    most_error: float | None = None
+    max_error: float | None = None
     capacity: float | None = None
     labels: str = "answered"
     delay: int = 0
@@ -123,10 +123,10 @@ class Options:
             raise InputError("--task: expected binary for probabilities, got 'classes'")
         if self.models and self.positive is not None and PROBABILITY not in kinds:
             raise InputError("--positive: expected --probability with it, whose class it says")
-        if self.most_error is not None:
-            as_number(self.most_error, "--most-error", "a number above 0", lambda x: 0.0 < x < float("inf"))
+        if self.max_error is not None:
+            as_number(self.max_error, "--max-error", "a number above 0", lambda x: 0.0 < x < float("inf"))
         elif VALUE in kinds:
-            raise InputError("--most-error: expected the error from which on an answer is a whole mistake, for numbers")
+            raise InputError("--max-error: expected the error from which on an answer is a whole mistake, for numbers")
 
     def _check_prices(self) -> None:
         review, mistake = self.review_price, self.mistake_price
@@ -173,7 +173,7 @@ class Options:
         values = {"--label": self.label, "--positive": self.positive, "--task": self.task, "--cost": cost,
                   "--review-price": self.review_price,
                   "--mistake-price": self.mistake_price, "--mistake-column": self.mistake_column,
-                  "--most-error": self.most_error, "--capacity": self.capacity, "--labels": self.labels,
+                  "--max-error": self.max_error, "--capacity": self.capacity, "--labels": self.labels,
                   "--delay": self.delay or None, "--time": self.time, "--label-time": self.label_time,
                   "--learner": self.learner, "--warm-start": self.warm_start or None, "--seed": self.seed,
                   "--unit": self.unit or None, "--out": out}  # fmt: skip

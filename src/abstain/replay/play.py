@@ -43,7 +43,7 @@ class Medians:
         self._open = []
 
 
-def make_gate(options: Options, pair: tuple[Any, Any] | None, most_stake: float) -> Gate:
+def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float) -> Gate:
     """The gate that the options ask for; ``pair`` are the classes, if they are two."""
     settings: dict[str, Any] = {"task": options.found_task, "labels": options.labels, "seed": options.seed}
     if options.review_price is None:
@@ -53,16 +53,16 @@ def make_gate(options: Options, pair: tuple[Any, Any] | None, most_stake: float)
         if options.mistake_column is None:
             settings["mistake"] = options.mistake_price
         else:
-            settings["most_stake"] = most_stake
-            if options.review_price > most_stake:
+            settings["max_stake"] = max_stake
+            if options.review_price > max_stake:
                 raise InputError(
-                    f"--review-price: expected at most {most_stake:g}, the largest price in column "
+                    f"--review-price: expected at most {max_stake:g}, the largest price in column "
                     f"{options.mistake_column}, got {options.review_price:g}: everything should be answered"
                 )
     if pair is not None:
         settings["classes"] = pair
-    if options.most_error is not None:
-        settings["most_error"] = options.most_error
+    if options.max_error is not None:
+        settings["max_error"] = options.max_error
     if options.capacity is not None:
         settings["capacity"] = options.capacity
     if options.learner is not None:
@@ -104,10 +104,10 @@ def how_much(gate: Gate, options: Options) -> str | None:
     return f"{per_cent(options.capacity)} of cases" + ("" if burst is None else f", bursts of {burst:,}")
 
 
-def prices(options: Options, most_stake: float) -> list[str]:
+def prices(options: Options, max_stake: float) -> list[str]:
     """What was taken for prices without being told."""
     if options.mistake_column is not None and options.mistake_price is None:
-        most = money(most_stake, 1.0, options.unit)
+        most = money(max_stake, 1.0, options.unit)
         return [f"A mistake costs what {options.mistake_column} says, at most {most}, its largest value."]
     if options.cost is None and options.review_price is None:
         return [f"Nothing was said of prices: a review costs {COST:g} of a mistake (--cost)."]
@@ -199,7 +199,7 @@ class Game:
         self._cases.add(rest.records["row"], played)
         for k in range(len(out.followed)):
             out.over_time.add(out.followed[k], played.model == k, rest.begin)
-        counted = (played.reviewed, played.forced, played.explored, rest.missing.all(axis=1))
+        counted = (played.reviewed, played.over_capacity, played.explored, rest.missing.all(axis=1))
         for name, which in zip(COUNTED, counted, strict=True):
             out.counts[name] += int(which.sum())
         always_reviews = played.level == self._gate.levels.shape[1] - 1

@@ -71,7 +71,7 @@ class PolicySums:
 GATE, TUNED, OWN, ALL, HINDSIGHT, REVIEW, ALWAYS = (
     "gate", "tuned", "retuned-own", "retuned-all", "hindsight", "review", "always"
 )  # fmt: skip
-COUNTED = ("reviewed", "forced", "explored", "unanswered")
+COUNTED = ("reviewed", "over_capacity", "explored", "unanswered")
 
 
 @dataclass
@@ -97,7 +97,7 @@ class Outcome:
     threshold: Floats
     """The median, over time; NaN where the gate did not play."""
     counts: dict[str, int] = field(default_factory=dict)
-    """Cases of the gate on all rows it played: reviewed, forced, explored, and without any answer."""
+    """Cases of the gate on all rows it played: reviewed, over_capacity, explored, and without any answer."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ class Replay:
     notes: list[str]
     """What is worth knowing: missing answers, labels no model gives, ..."""
     unknown: list[str]
-    """What was unknown to the gate: labels never seen, labels late, cases no model answered, forced, explored."""
+    """What was unknown to the gate: labels never seen, labels late, cases no model answered, over_capacity, explored."""
     warnings: list[str] = field(default_factory=list)
     """What is surely, or nearly so, not as it was meant: a model that is never right, say."""
     beside: list[str] = field(default_factory=list)
@@ -200,5 +200,5 @@ class Replay:
     """Between the first and the last scored row, if the log has times."""
     stakes: bool = False
     """Whether mistakes have different prices."""
-    most_error: float | None = None
+    max_error: float | None = None
     """For numbers: the error that is a whole mistake."""

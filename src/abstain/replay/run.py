@@ -126,8 +126,8 @@ def intervals(differences: Floats, sizes: Ints, seed: int) -> tuple[Floats, Floa
 SHOWN_OVER_TIME = (GATE, TUNED, OWN, ALL, HINDSIGHT)
 
 
-def policies(out: Outcome, models: list[str], seed: int, most_error: float | None = None) -> list[Policy]:
-    """The table; differences are from tuned. With ``most_error`` thresholds are told as errors, too."""
+def policies(out: Outcome, models: list[str], seed: int, max_error: float | None = None) -> list[Policy]:
+    """The table; differences are from tuned. With ``max_error`` thresholds are told as errors, too."""
     keys = list(out.policies)
     tuned = out.policies[TUNED]
     differences = np.array([out.policies[key].blocks - tuned.blocks for key in keys])
@@ -135,7 +135,7 @@ def policies(out: Outcome, models: list[str], seed: int, most_error: float | Non
     table = []
     for k, key in enumerate(keys):
         loss, reviewed, mistakes = out.policies[key].means
-        name = name_of(key, models, out.tuned, out.hindsight, most_error)
+        name = name_of(key, models, out.tuned, out.hindsight, max_error)
         difference = float(differences[k].sum() / out.scored.sizes.sum())
         span = (None, None, None) if key == TUNED else (difference, float(low[k]), float(high[k]))
         table.append(Policy(kind_of(key), name, loss, reviewed, mistakes, *span))
@@ -244,13 +244,13 @@ def _play(
         pair = classes.pair(asked=task == "binary")
         if pair is not None:
             pair, whose = oriented(pair, options)
-    most_stake = 1.0
+    max_stake = 1.0
     if options.mistake_column is not None:
-        most_stake = options.mistake_price or largest(slices, options.mistake_column)
-    gate = play.make_gate(options, pair, most_stake)
+        max_stake = options.mistake_price or largest(slices, options.mistake_column)
+    gate = play.make_gate(options, pair, max_stake)
     rows = Rows(scratch / "rows", len(models), said=pair is not None, stake=options.mistake_column is not None,
                 time=options.time is not None, due=options.label_time is not None)  # fmt: skip
-    facts = prepare(slices, options, Judge(options, classes, pair), most_stake, rows, progress)
+    facts = prepare(slices, options, Judge(options, classes, pair), max_stake, rows, progress)
     check_enough(rows.n, str(log.path))
     slices.path.unlink()
     rows.cost = gate.cost / gate.unit
@@ -263,7 +263,7 @@ def _play(
     progress("writing", 0, 1)
     scored = rows.n - played.first
     stakes = options.mistake_column is not None
-    table = policies(played, models, options.seed, None if stakes else options.most_error)
+    table = policies(played, models, options.seed, None if stakes else options.max_error)
     delay = play.how_late(options, facts.late)
     late = rows.mean_wait(options.delay) >= rows.n / 10
     setting = Setting(
@@ -281,10 +281,10 @@ def _play(
             (name, *counts) for name, counts in zip(classes.told_apart, played.by_class.tolist(), strict=True)
         ],
         verdict=verdict(table, setting),
-        notes=first + whose + play.prices(options, most_stake) + notes(options, facts, classes, rows.n),
+        notes=first + whose + play.prices(options, max_stake) + notes(options, facts, classes, rows.n),
         unknown=unknown(options, played, rows.n - warm, delay),
         warnings=doubts(options, facts, classes, pair, rows.n), beside=first, left_out=facts.unlabelled,
-        days=days(played, rows), stakes=stakes, most_error=options.most_error,
+        days=days(played, rows), stakes=stakes, max_error=options.max_error,
     )  # fmt: skip
     cases.write(results / "cases.parquet")
     gate.save(results / "gate.abstain")

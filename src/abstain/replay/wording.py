@@ -10,7 +10,7 @@ from .options import CLASS, PROBABILITY, Options
 from .result import ALL, ALWAYS, GATE, HINDSIGHT, OWN, REVIEW, TUNED, Outcome, Policy
 
 
-def from_on(name: str, threshold: float, most_error: float | None = None) -> str:
+def from_on(name: str, threshold: float, max_error: float | None = None) -> str:
     """A model and its threshold; for numbers, as an error in the log's own unit, too.
 
     >>> from_on("gbm", 0.8512), from_on("gbm", -1.0), from_on("gbm", 1.0), from_on("gbm", 0.99821)
@@ -24,8 +24,8 @@ def from_on(name: str, threshold: float, most_error: float | None = None) -> str
         return f"{name} always"
     level = as_text(threshold, 3)
     level = level.rstrip("0").rstrip(".") if "." in level else level
-    if most_error is not None:
-        return f"{name} from an expected error of {(1.0 - threshold) * most_error:.3g} down ({level})"
+    if max_error is not None:
+        return f"{name} from an expected error of {(1.0 - threshold) * max_error:.3g} down ({level})"
     return f"{name} from {level} on"
 
 
@@ -35,12 +35,12 @@ def kind_of(key: str) -> str:
 
 
 def name_of(
-    key: str, models: list[str], tuned: tuple[int, float], hindsight: tuple[int, float], most_error: float | None = None
+    key: str, models: list[str], tuned: tuple[int, float], hindsight: tuple[int, float], max_error: float | None = None
 ) -> str:
     """A policy, for the table."""
     if key in (TUNED, HINDSIGHT):
         model, threshold = tuned if key == TUNED else hindsight
-        return f"{key}: {from_on(models[model], threshold, most_error)}"
+        return f"{key}: {from_on(models[model], threshold, max_error)}"
     plain = {GATE: "gate", OWN: "re-tuned, own labels", ALL: "re-tuned, all labels", REVIEW: "everything to review"}
     return plain.get(key, key)
 
@@ -265,8 +265,8 @@ def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]
         found.append(f"Labels came {delay}.")
     if out.counts["unanswered"]:
         found.append(f"No model had an answer in {out.counts['unanswered']:,} cases: all were sent to review.")
-    if out.counts["forced"]:
-        found.append(f"{out.counts['forced']:,} cases were answered because no review was left.")
+    if out.counts["over_capacity"]:
+        found.append(f"{out.counts['over_capacity']:,} cases were answered because no review was left.")
     if out.counts["explored"]:
         found.append(
             f"{out.counts['explored']:,} cases were decided otherwise than the threshold says, just to see the label: "
@@ -289,7 +289,7 @@ def doubts(
                 f"class? Its probabilities are taken to be of {pair[1]!r}; --positive {pair[0]} says otherwise."
             )
         elif answers > 0 and wrong == answers and classes is None:
-            found.append(f"{model.name} is never right: each of its answers is off by --most-error or more.")
+            found.append(f"{model.name} is never right: each of its answers is off by --max-error or more.")
         elif answers > 0 and wrong == answers:
             assert classes is not None
             why = f"it says {classes.some(model.answer)}; labels are {classes.some(classes.label)}."

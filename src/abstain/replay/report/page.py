@@ -19,7 +19,7 @@ def prices(replay: Replay) -> str:
     review, mistake = plain_price(replay, replay.cost * replay.price), plain_price(replay, replay.price)
     if replay.stakes:
         return f"A review costs {review}, a mistake what is at stake in the case, at most {mistake}"
-    whole = "mistake" if replay.most_error is None else f"whole mistake, an error of {replay.most_error:g} or more,"
+    whole = "mistake" if replay.max_error is None else f"whole mistake, an error of {replay.max_error:g} or more,"
     if replay.price == 1.0 and not replay.unit:
         return f"A review costs {review} of a {whole.rstrip(',')}"
     return f"A review costs {review}, a {whole} {mistake}"
@@ -142,10 +142,10 @@ def _gate(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
         "The confidence above which the followed model's answer was used; the middle one of those used at the time. "
         "At 1 everything goes to review, at 0 everything is answered; the axis shows the part used in counted cases."
     )
-    if replay.most_error is not None and not replay.stakes:
+    if replay.max_error is not None and not replay.stakes:
         text += (
-            f" The confidence in a number is 1 minus its expected error divided by {replay.most_error:g}: a threshold "
-            f"of 0.9 uses answers from an expected error of {0.1 * replay.most_error:.3g} down."
+            f" The confidence in a number is 1 minus its expected error divided by {replay.max_error:g}: a threshold "
+            f"of 0.9 uses answers from an expected error of {0.1 * replay.max_error:.3g} down."
         )
     shows = figures.thresholds(replay)
     drawn = lines(shows, POLICIES, {"range": figures.span(shows), "hoverformat": ".5~g", "rangemode": "normal"})
