@@ -198,7 +198,7 @@ FUNCTIONS = {
     ),
     "graphs.from_parameters kind": (
         lambda kind, edges: graphs.from_parameters({"kind": kind, "edges": edges}),
-        {"kind": "abstain.graphs.kinds:Fixed", "edges": SQUARE},
+        {"kind": "abstain.graphs.builtin:Fixed", "edges": SQUARE},
     ),
     "graphs.draw": (graphs.draw, {"matrix": SQUARE, "labels": ["a", "b"], "ax": None}),
     "Exp3Abs": (

@@ -30,12 +30,12 @@ def test_names_in_files_never_change():
         "abstain.experts.functions:Functions",
         "abstain.experts.planes:Hyperplanes",
         "abstain.experts.columns:Thresholds",
-        "abstain.graphs.kinds:Complete",
-        "abstain.graphs.kinds:Fixed",
-        "abstain.graphs.kinds:SelfLoops",
-        "abstain.graphs.kinds:Subset",
-        "abstain.graphs.kinds:Abstention",
-        "abstain.graphs.kinds:Estimated",
+        "abstain.graphs.builtin:Complete",
+        "abstain.graphs.builtin:Fixed",
+        "abstain.graphs.builtin:SelfLoops",
+        "abstain.graphs.builtin:Subset",
+        "abstain.graphs.builtin:Abstention",
+        "abstain.graphs.builtin:Estimated",
         "abstain.losses:Multiclass",
         "abstain.losses:FunctionLoss",
         "abstain.losses:AbsoluteError",
@@ -371,10 +371,10 @@ def test_specs_of_graphs():
 
     assert graphs.spec(Kind("x")) is None  # the word is taken
     assert graphs.spec(More()) is None
-    assert graphs.spec(graphs.subset()) == {"kind": "abstain.graphs.kinds:Subset"}
+    assert graphs.spec(graphs.subset()) == {"kind": "abstain.graphs.builtin:Subset"}
     matrix = np.tri(3, dtype=bool)
     spec = graphs.spec(graphs.fixed(matrix))
-    assert spec["kind"] == "abstain.graphs.kinds:Fixed"
+    assert spec["kind"] == "abstain.graphs.builtin:Fixed"
     for graph in (
         graphs.self_loops(),
         graphs.complete(),

@@ -83,8 +83,8 @@ def test_draws(tmp_path):
 def test_repeated_loading_reads_once(tmp_path, monkeypatch):
     path = save(tmp_path)
     calls = []
-    read = loading.reading.read
-    monkeypatch.setattr(loading.reading, "read", lambda *a: calls.append(a) or read(*a))
+    read = loading.reading.read_table
+    monkeypatch.setattr(loading.reading, "read_table", lambda *a: calls.append(a) or read(*a))
     first, y = ab.datasets.load("guide", data=tmp_path)
     second, _ = ab.datasets.load("guide", data=tmp_path)
     ab.datasets.load("guide", data=tmp_path, n=2, seed=0)[0][0, 0] = 9.0  # a draw is the caller's own

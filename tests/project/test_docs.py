@@ -101,7 +101,7 @@ def test_the_reference_says_once_what_learners_share():
     left_out = re.findall(r":: abstain\.(\S+)\n   :inherited-members: (.*)", page)
     shared = {name: set(names.split(", ")) for name, names in left_out}
     assert shared["KernelLearner"] == {base.__name__ for base in ab.Learner.__mro__[:-2]}
-    assert shared["learners.weighted.WeightedLearner"] == {base.__name__ for base in ab.KernelLearner.__mro__[:-2]}
+    assert shared["learners.exp3.weighted.WeightedLearner"] == {base.__name__ for base in ab.KernelLearner.__mro__[:-2]}
 
 
 def test_every_learner_describes_its_parameters():

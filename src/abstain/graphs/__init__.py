@@ -14,7 +14,7 @@ from .._core.registry import as_plain, name_of
 from .._core.validation import is_trusted
 from ..errors import InputError, shown
 from .base import FeedbackGraph, Moment, kinds
-from .kinds import Abstention, Complete, Estimated, Fixed, SelfLoops, Subset, draw
+from .builtin import Abstention, Complete, Estimated, Fixed, SelfLoops, Subset, draw
 
 
 def self_loops() -> SelfLoops:
@@ -80,7 +80,7 @@ def spec(graph: FeedbackGraph) -> dict[str, Any] | None:
     if it is to be given again.
 
     >>> spec(subset())
-    {'kind': 'abstain.graphs.kinds:Subset'}
+    {'kind': 'abstain.graphs.builtin:Subset'}
     """
     parameters = get(graph).parameters()
     if parameters is None or "kind" in parameters:
