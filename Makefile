@@ -27,13 +27,13 @@ test: $(VENV)/ready
 
 test-long: $(VENV)/ready
 	ABSTAIN_TESTS=long $(BIN)/python -m pytest -n 2 -m long tests
-	ABSTAIN_TESTS=long $(BIN)/python -m pytest -n 2 -m "not long" tests/test_equal_reference.py tests/test_exp3_abs.py tests/test_cont_exp3_abs.py \
-	tests/test_weighted.py tests/test_ucb_abs.py tests/gate/test_gate.py
+	ABSTAIN_TESTS=long $(BIN)/python -m pytest -n 2 -m "not long" tests/learners/test_equal_reference.py tests/learners/test_exp3_abs.py tests/learners/test_cont_exp3_abs.py \
+	tests/learners/test_weighted.py tests/learners/test_ucb_abs.py tests/gate/test_gate.py
 
 # The kernels once more, every index checked.
 test-bounds: $(VENV)/ready
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 -q tests/test_equal_reference.py tests/test_ucb_abs.py \
-	tests/test_capacity.py tests/conformance
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 -q tests/learners/test_equal_reference.py tests/learners/test_ucb_abs.py \
+	tests/learners/test_capacity.py tests/conformance
 
 # The core with the lowest versions of what it needs that pyproject.toml allows.
 $(LOWEST)/ready: pyproject.toml tests/lowest.py
@@ -48,10 +48,10 @@ $(LOWEST)/ready: pyproject.toml tests/lowest.py
 test-lowest: $(LOWEST)/ready
 	$(LOWEST)/$(PROGRAMS)/python -m pytest -n 2 -q -o filterwarnings=default -m "not long" \
 	tests/conformance tests/engine/test_identity.py tests/engine/test_own_learner.py \
-	tests/test_files.py tests/test_simulate.py tests/test_registry.py tests/test_losses.py tests/test_cli.py \
+	tests/core/test_files.py tests/test_simulate.py tests/core/test_registry.py tests/test_losses.py tests/cli/test_cli.py \
 	tests/experiments/test_results.py tests/experiments/test_jobs.py tests/experiments/test_reproduce.py tests/experiments/test_report.py \
 	tests/experiments/test_spec.py \
-	tests/datasets/test_load.py tests/gate/replay/test_report.py
+	tests/datasets/test_load.py tests/replay/test_report.py
 
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks

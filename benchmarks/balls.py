@@ -51,7 +51,7 @@ def run() -> None:
         for n_balls in BALLS:
             epsilon = radius_for(n_balls, dim, X, y)
             found = covered(dim, epsilon, X, y)
-            with patch("abstain.learners.balls.MOST_HASHED", 0):
+            with patch("abstain.learners.cover.cont_exp3_abs.MOST_HASHED", 0):
                 scanned = covered(dim, epsilon, X, y)
             times = best({"found": known(found, X, y), "scanned": known(scanned, X, y)}, 3)
             rate = f"{ROUNDS / times['found']:,.0f}"

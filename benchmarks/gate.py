@@ -18,10 +18,10 @@ import numpy as np
 import polars as pl
 
 import abstain as ab
-from abstain.gate.playing import Block, inputs
-from abstain.gate.replay import making
-from abstain.gate.replay.options import Options
-from abstain.gate.replay.run import replay
+from abstain.gate.frames import Block, inputs
+from abstain.replay import play
+from abstain.replay.options import Options
+from abstain.replay.run import replay
 
 from . import timing
 from .table import at_most, number, show
@@ -102,7 +102,7 @@ def command(folder: Path) -> float:
 
         return run
 
-    with mock.patch.object(making, "Gate", partial(ab.Gate, thresholds=THRESHOLDS)):
+    with mock.patch.object(play, "Gate", partial(ab.Gate, thresholds=THRESHOLDS)):
         taken = timing.best({"whole": whole, "alone": alone}, 2)
     return taken["whole"] / taken["alone"]
 

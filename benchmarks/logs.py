@@ -15,10 +15,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from abstain.gate.replay.columns import CLASS, VALUE, ModelColumns
-from abstain.gate.replay.options import Options
-from abstain.gate.replay.run import replay
 from abstain.paper.logs.recipes import NAMES, NUMBERS, ModelLog, make, recipe
+from abstain.replay.options import CLASS, VALUE, ModelColumns, Options
+from abstain.replay.run import replay
 
 from .table import console, show
 
@@ -68,7 +67,7 @@ def per_cent(names: Iterable[str], seeds: int) -> dict[tuple[str, str, int, str]
                     for labels in LABELS:
                         options = Options(
                             models=models, label="label", cost=of.cost, labels=labels, delay=delay, seed=seed,
-                            most_error=1.0 if log.task == NUMBERS else None,
+                            max_error=1.0 if log.task == NUMBERS else None,
                         )  # fmt: skip
                         result = replay(path, options, Path(folder, "out"))
                         loss = {policy.kind: policy.loss for policy in result.policies if policy.kind != "always"}

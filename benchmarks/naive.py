@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import abstain as ab
-from abstain.kernels.exp3.exp3_abs import choose
-from abstain.kernels.exp3.exp3_abs import update as update_exp3
+from abstain.learners.exp3.exp3_abs import choose
+from abstain.learners.exp3.exp3_abs import update as update_exp3
 
 from .table import show
 

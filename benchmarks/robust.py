@@ -23,7 +23,7 @@ KINDS: dict[str, Any] = {
     "... memory=5000": partial(ab.DoublyRobust, memory=5_000),
     "... memory='adaptive'": partial(ab.DoublyRobust, memory="adaptive"),
     "Stacked": ab.Stacked,
-    "UCB-ABS": ab.UCBABS,
+    "UCB-ABS": ab.UCBAbs,
 }
 TARGETS = {  # who, in rounds of whom, at most
     "DoublyRobust": ("EXP3-ABS", 3.0),

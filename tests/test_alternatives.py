@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstain.alternatives import hindsight, retuned, tuned
-from abstain.alternatives.tuning import QUANTILES
+from abstain.alternatives import QUANTILES, hindsight, retuned, tuned
 from abstain.errors import InputError
 
 

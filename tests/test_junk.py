@@ -8,9 +8,9 @@ import pytest
 
 import abstain as ab
 from abstain import costs, graphs, instances, losses, theory
+from abstain._core.validation import as_count, as_floats, as_number, as_row, as_seed, as_table, is_number, plain
 from abstain.engine.feedback import as_feedback
 from abstain.errors import AbstainError
-from abstain.tables import as_count, as_floats, as_number, as_row, as_seed, as_table, is_number, plain
 
 
 def nested(depth):
@@ -164,7 +164,7 @@ FUNCTIONS = {
     "losses.from_spec": (losses.from_spec, {"spec": {"name": "ramp", "gamma": 0.5}}),
     "losses.from_spec kind": (
         lambda kind, parameters: losses.from_spec({"kind": kind, "parameters": parameters}),
-        {"kind": "abstain.losses.signed:Ramp", "parameters": {"gamma": 0.5}},
+        {"kind": "abstain.losses:Ramp", "parameters": {"gamma": 0.5}},
     ),
     "losses.ramp": (losses.ramp, {"gamma": 0.5}),
     "losses.multiclass": (losses.multiclass, {"classes": [1, 2]}),
@@ -198,7 +198,7 @@ FUNCTIONS = {
     ),
     "graphs.from_parameters kind": (
         lambda kind, edges: graphs.from_parameters({"kind": kind, "edges": edges}),
-        {"kind": "abstain.graphs.fixed:Fixed", "edges": SQUARE},
+        {"kind": "abstain.graphs.builtin:Fixed", "edges": SQUARE},
     ),
     "graphs.draw": (graphs.draw, {"matrix": SQUARE, "labels": ["a", "b"], "ax": None}),
     "Exp3Abs": (

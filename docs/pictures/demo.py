@@ -7,9 +7,9 @@ import matplotlib.dates as dates
 import numpy as np
 from matplotlib.figure import Figure
 
-from abstain.gate.replay.options import Options
-from abstain.gate.replay.run import replay
 from abstain.paper.logs import demo
+from abstain.replay.options import Options
+from abstain.replay.run import replay
 
 LINES = {
     "tuned": ("#D55E00", (0, (4, 2)), "a threshold tuned once"),

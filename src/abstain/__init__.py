@@ -8,19 +8,17 @@ from .capacity import Capacity
 from .engine import Choice, Decision, KernelLearner, Kernels, Learner
 from .errors import AbstainError
 from .gate import Case, Gate
-from .kernels.jit import kernel
-from .learners import UCB, UCBABS, UCBGT, UCBNT, ContExp3Abs, DoublyRobust, Exp3, Exp3Abs, FullSupervision, Stacked
+from .kernels.compiling import kernel
+from .learners import UCB, UCBGT, UCBNT, ContExp3Abs, DoublyRobust, Exp3, Exp3Abs, FullSupervision, Stacked, UCBAbs
 from .loading import load
 from .regret import best_in_hindsight, best_pair
-from .simulate import prepare, simulate
-from .trace import Best, Trace
+from .simulate import Best, Trace, prepare, simulate
 from .warmup import warmup
 
 __version__ = "0.2.0"
 
 __all__ = [
     "UCB",
-    "UCBABS",
     "UCBGT",
     "UCBNT",
     "AbstainError",
@@ -40,6 +38,7 @@ __all__ = [
     "Learner",
     "Stacked",
     "Trace",
+    "UCBAbs",
     "alternatives",
     "best_in_hindsight",
     "best_pair",

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from ._core.validation import as_count, as_number, as_share, is_number
 from .errors import InputError, shown
-from .tables import as_count, as_number, as_share, is_number
 
 PLACES = 10**9
 """A share counts to nine decimals, and is rounded down, so that tokens are whole numbers of a small unit."""

@@ -17,14 +17,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import costs, files
+from . import costs
+from ._core import files
 from .engine import Decision, Learner
-from .engine.loading import read_learner
+from .engine.files import read_learner
 from .errors import AbstainError
 from .experts import Constants
 from .graphs import FeedbackGraph, spec
-from .simulate import simulate
-from .trace import Trace
+from .simulate import Trace, simulate
 
 Make: TypeAlias = Callable[[], Learner]
 Table: TypeAlias = NDArray[Any]

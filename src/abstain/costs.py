@@ -14,9 +14,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._core.validation import as_floats, is_trusted, plain, trusted
 from .errors import InputError, shown
-from .tables import as_floats, plain
-from .trust import is_trusted, trusted
 from .typing import Floats
 
 

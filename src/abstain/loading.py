@@ -3,12 +3,13 @@
 import os
 from typing import Any
 
-from . import costs, files
-from .engine.loading import checked, read_learner
+from . import costs
+from ._core import files
+from .engine.files import checked, read_learner
 from .errors import InputError
 from .experts import ExpertSet
 from .gate import Gate
-from .gate.saving import COUNTS
+from .gate.gate import COUNTS
 
 
 def load(

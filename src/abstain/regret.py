@@ -7,14 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import costs, losses
-from .engine.prepared import Prepared
+from ._core.validation import as_flag, as_floats, as_table
+from .engine.play import Prepared
 from .errors import InputError, shown
 from .experts import ExpertSet
 from .kernels import passes
-from .simulate import as_labels
-from .surrogate import surrogate as surrogate_loss
-from .tables import as_flag, as_floats, as_table
-from .trace import Best
+from .losses import surrogate as surrogate_loss
+from .simulate import Best, as_labels
 from .typing import Floats
 
 Pair: TypeAlias = tuple[float | Callable[[Floats], ArrayLike], float | Callable[[Floats], ArrayLike]]

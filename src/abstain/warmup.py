@@ -9,7 +9,7 @@ from . import experts, learners
 from .engine import KernelLearner
 from .errors import InputError
 from .gate import Gate
-from .gate.playing import Block
+from .gate.frames import Block
 from .simulate import simulate
 
 GATE = "Gate"

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import abstain as ab
-from abstain.files import VERSION
+from abstain._core.files import VERSION
 
 FOLDER = Path(__file__).parent
 
@@ -25,7 +25,7 @@ LEARNERS = {
     "exp3": finite(ab.Exp3),
     "exp3_abs": finite(ab.Exp3Abs),
     "exp3_abs_singles": finite(ab.Exp3Abs, SINGLES),
-    "ucb_abs": finite(ab.UCBABS),
+    "ucb_abs": finite(ab.UCBAbs),
     "exp3_abs_memories": finite(ab.Exp3Abs, memory="adaptive", feedback=(0.7, 0.4), min_observe=0.2),
     "doubly_robust": finite(ab.DoublyRobust),
     "doubly_robust_guard": finite(ab.DoublyRobust, SINGLES, guard=0.05, feedback="both"),

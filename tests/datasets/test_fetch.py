@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.datasets import cifar, download, fetching, originals
+from abstain.datasets import download
 from abstain.datasets import known as known_sets
 from abstain.errors import FileError, InputError
 
@@ -79,7 +79,7 @@ def test_whole_numbers_are_kept_as_such(serve, user):
 
 
 def test_a_sample_of_a_large_set(serve, user, monkeypatch):
-    monkeypatch.setattr("abstain.datasets.lines.PIECE", 1000)
+    monkeypatch.setattr("abstain.datasets.reading.PIECE", 1000)
     text = b"".join(b"%d.000000e+00 1:%d 28:0.5\n" % (k % 3 == 0, k) for k in range(1000))
     serve("higgs", lzma.compress(text), files=["HIGGS.xz"], rows=1000, positives=334, sample=200)
     ab.datasets.fetch("higgs")
@@ -197,7 +197,7 @@ def test_a_full_disk_at_the_end(serve, user, monkeypatch, error, site):
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(fetching.np, "savez_compressed", full)
+        patch.setattr(download.np, "savez_compressed", full)
         with pytest.raises(FileError, match=rf"^{user}: cannot be written \({error.strerror}\)"):
             ab.datasets.fetch("guide")
     assert tree(user) == ["downloads", "downloads/guide0"]
@@ -292,7 +292,7 @@ def images():
         name: old_pickle(
             {b"batch_label": b"x", b"labels": labels[k].tolist(), b"data": pixels[k], b"filenames": [b"a"]}
         )
-        for k, name in enumerate(cifar.BATCHES)
+        for k, name in enumerate(download.BATCHES)
     }
     wanted = (labels == 7) | (labels == 8)
     return {"batches.meta": b"?", **batches, "readme.html": b"?"}, pixels[wanted].astype(float), labels[wanted]
@@ -364,6 +364,6 @@ def test_bad_archives(serve, images):
 
 def test_where_the_originals_are():
     for known in known_sets.SETS.values():
-        assert bool(known.files) == (known.kind in originals.READERS)
+        assert bool(known.files) == (known.kind in download.READERS)
         for addresses in known.files:
             assert all(url.startswith("https://") for url in addresses)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.datasets import folders, loading, shipped
+from abstain.datasets import loading
 from abstain.errors import FileError, InputError
 
 X4 = np.array([[1.0, -2.0, 0.0, 5.0], [3.0, 4.0, 0.0, 5.0], [-6.0, 0.0, 0.0, 5.0]])
@@ -83,8 +83,8 @@ def test_draws(tmp_path):
 def test_repeated_loading_reads_once(tmp_path, monkeypatch):
     path = save(tmp_path)
     calls = []
-    read = loading.reading.read
-    monkeypatch.setattr(loading.reading, "read", lambda *a: calls.append(a) or read(*a))
+    read = loading.reading.read_table
+    monkeypatch.setattr(loading.reading, "read_table", lambda *a: calls.append(a) or read(*a))
     first, y = ab.datasets.load("guide", data=tmp_path)
     second, _ = ab.datasets.load("guide", data=tmp_path)
     ab.datasets.load("guide", data=tmp_path, n=2, seed=0)[0][0, 0] = 9.0  # a draw is the caller's own
@@ -131,12 +131,12 @@ def test_where_the_cache_is(monkeypatch, tmp_path):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr("sys.platform", "linux")
-    assert folders.cache() == tmp_path / ".cache" / "abstain"
+    assert loading.cache() == tmp_path / ".cache" / "abstain"
     monkeypatch.setattr("sys.platform", "darwin")
-    assert folders.cache() == tmp_path / "Library" / "Caches" / "abstain"
+    assert loading.cache() == tmp_path / "Library" / "Caches" / "abstain"
     monkeypatch.setattr("sys.platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "Local"))
-    assert folders.cache() == tmp_path / "Local" / "abstain" / "cache"
+    assert loading.cache() == tmp_path / "Local" / "abstain" / "cache"
 
 
 def test_nobody_is_at_home(monkeypatch, tmp_path):
@@ -202,7 +202,7 @@ def test_what_digits_means():
 
 def test_without_scikit_learn(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "sklearn.datasets", None)
-    monkeypatch.setattr(shipped, "installed", lambda: False)
+    monkeypatch.setattr(loading, "installed", lambda: False)
     loading._whole.cache_clear()
     with pytest.raises(InputError, match=r"^digits: needs scikit-learn: pip install 'abstain\[sklearn\]'"):
         ab.datasets.load("digits")

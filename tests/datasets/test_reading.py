@@ -9,7 +9,7 @@ import pytest
 
 import abstain as ab
 from abstain.datasets import known as known_sets
-from abstain.datasets import libsvm, lines
+from abstain.datasets import reading
 from abstain.errors import FileError
 
 X4 = np.array([[0.5, 0.0, -3.25, 1e-3], [0.0, 0.0, 0.0, 0.0], [1e5, 2.0, 3.0, 4.0]])
@@ -59,7 +59,7 @@ def test_libsvm_in_many_pieces(tmp_path, monkeypatch):
         f"{b} " + " ".join(f"{k}:{v!r}" for k, v in enumerate(a.tolist(), 1) if v) for a, b in zip(X, y, strict=True)
     ]
     write(tmp_path, "guide", "\n".join(rows).encode())
-    monkeypatch.setattr(lines, "PIECE", 97)
+    monkeypatch.setattr(reading, "PIECE", 97)
     read, signs = load(tmp_path)
     np.testing.assert_array_equal(read, X)
     np.testing.assert_array_equal(signs, 2 * y - 1)
@@ -94,15 +94,15 @@ def test_libsvm_in_many_pieces(tmp_path, monkeypatch):
 )
 @pytest.mark.parametrize("piece", [1 << 20, 16])
 def test_a_bad_line_of_libsvm(tmp_path, monkeypatch, line, word, piece):
-    monkeypatch.setattr(lines, "PIECE", piece)
+    monkeypatch.setattr(reading, "PIECE", piece)
     path = write(tmp_path, "guide", b"1 1:2\n# a remark\n\n0 2:3 4:7\n" + line + b"\n1 1:1\n")
     with pytest.raises(FileError, match=f"^{path}, line 5: {word}"):
         load(tmp_path)
 
 
 def test_endless_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "PIECE", 100)
-    monkeypatch.setattr(lines, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(reading, "PIECE", 100)
+    monkeypatch.setattr(reading, "LONGEST_LINE", 1000)
     write(tmp_path, "guide", b"\0" * 5000)
     with pytest.raises(FileError, match="expected lines of text"):
         load(tmp_path)
@@ -257,7 +257,7 @@ def test_columns_that_are_zero_to_the_end(tmp_path):
 def test_many_features_at_once():
     known = dataclasses.replace(known_sets.SETS["guide"], features=3)
     text = b"".join(b"%d 1:%d 2:0.1 3:1e-2\n" % (k % 2, k) for k in range(50_000))
-    X, y = libsvm.read([text], known.features, None)
+    X, y = reading.read_libsvm([text], known.features, None)
     np.testing.assert_array_equal(X[:, 0], np.arange(50_000))
     np.testing.assert_array_equal(X[:, 1:], np.tile([0.1, 0.01], (50_000, 1)))
     np.testing.assert_array_equal(y, np.arange(50_000) % 2)

@@ -10,7 +10,7 @@ MAKE = {
     "FS": lambda: ab.FullSupervision(RINGS, cost=0.3, seed=1),
     "Exp3": lambda: ab.Exp3(RINGS, cost=0.3, seed=1),
     "Exp3Abs": lambda: ab.Exp3Abs(RINGS, cost=0.3, seed=1),
-    "UCBABS": lambda: ab.UCBABS(BALLS, cost=0.3, seed=1),
+    "UCBAbs": lambda: ab.UCBAbs(BALLS, cost=0.3, seed=1),
     "Exp3Abs-memories": lambda: ab.Exp3Abs(
         RINGS, cost=0.3, seed=1, memory="adaptive", feedback=(0.8, 0.3), min_observe=0.5
     ),

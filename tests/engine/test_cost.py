@@ -24,7 +24,7 @@ MAKE = {
     "DoublyRobust": lambda cost, **k: ab.DoublyRobust(RINGS, cost=cost, seed=1),
     "guard": lambda cost, **k: ab.DoublyRobust(RINGS, cost=cost, seed=1, guard=0.1, feedback="both"),
     "Stacked": lambda cost, **k: ab.Stacked(RINGS, cost=cost, seed=1),
-    "UCBABS": lambda cost, **k: ab.UCBABS(RINGS, cost=cost, seed=1),
+    "UCBAbs": lambda cost, **k: ab.UCBAbs(RINGS, cost=cost, seed=1),
     "ContExp3Abs": lambda cost, **k: ab.ContExp3Abs(2, cost=cost, epsilon=0.5, seed=1),
 }
 

@@ -295,7 +295,7 @@ def test_junk_for_json(text):
 
 
 def test_forgotten_ones_are_not_kept_for_ever(monkeypatch):
-    monkeypatch.setattr("abstain.engine.identity._REMEMBERED", 5)
+    monkeypatch.setattr("abstain.engine.decision._REMEMBERED", 5)
     learner = MAKE["UCB"]()
     decisions = [next_open(learner) for _ in range(8)]
     for decision in decisions:

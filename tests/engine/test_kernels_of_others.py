@@ -11,7 +11,7 @@ import pytest
 import abstain as ab
 from abstain.checks import check_learner
 from abstain.errors import InputError
-from abstain.kernels.digest import UnknownCodeError, digest
+from abstain.kernels.compiling import UnknownCodeError, digest
 
 RINGS = ab.experts.hyperplanes(2, 3, 4, seed=0)
 X, Y = ab.datasets.load("synthetic", n=100, seed=0)
@@ -226,7 +226,7 @@ def whole():
     return deep.sub.pick() + deep.sub.WHICH[0] + helper.plus(1) + BIG.values[1500]
 """,
 }
-ASK = "import kernels; from abstain.kernels.digest import digest; print(digest(kernels.whole.py_func))"
+ASK = "import kernels; from abstain.kernels.compiling import digest; print(digest(kernels.whole.py_func))"
 
 
 def test_every_change_is_seen(tmp_path):

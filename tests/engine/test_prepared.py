@@ -5,7 +5,7 @@ import pytest
 
 import abstain as ab
 from abstain import losses
-from abstain.engine.prepared import Prepared
+from abstain.engine.play import Prepared
 from abstain.errors import InputError
 from abstain.regret import losses_of, sums_of_all
 

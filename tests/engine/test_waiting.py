@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstain.engine.waiting import Waiting
+from abstain.engine.play import Waiting
 
 
 @given(st.lists(st.integers(0, 8), min_size=1, max_size=60), st.booleans(), st.integers(0, 5), st.integers(1, 20))

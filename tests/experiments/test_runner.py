@@ -145,10 +145,10 @@ def test_a_failing_job_does_not_take_the_others_with_it(undisturbed, tmp_path, m
 
 def test_sets_of_a_package_that_is_not_installed(tmp_path, monkeypatch):
     """They are missing, not failures: there is nothing wrong with them."""
-    from abstain.datasets import loading, shipped
+    from abstain.datasets import loading
 
-    monkeypatch.setattr(shipped, "installed", lambda: False)
-    monkeypatch.setattr(shipped.importlib, "import_module", lambda name: __import__("no_such_package"))
+    monkeypatch.setattr(loading, "installed", lambda: False)
+    monkeypatch.setattr(loading.importlib, "import_module", lambda name: __import__("no_such_package"))
     loading._whole.cache_clear()
     session = run([small(sets=("digits",), draws=1, expert_sets=1)], tmp_path, jobs=1)
     assert (session.failures, list(session.missing)) == ([], ["digits"])

@@ -46,7 +46,7 @@ def test_forced_cases_are_answered_by_a_model_that_has_an_answer():
     gate = ab.Gate(["a", "b"], cost=0.05, capacity=ab.Capacity(share=0.0, burst=1), thresholds=4, seed=0)
     done = play(gate, [{"a": None, "b": ("y", 0.2)}] * 200)
     assert sum(case.action == "review" for case in done) == 1
-    forced = [case for case in done if case.forced]
+    forced = [case for case in done if case.over_capacity]
     assert len(forced) > 20
     assert all((case.action, case.answer, case.model, case.probability) == ("answer", "y", "b", 1.0) for case in forced)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.errors import DecisionError, FileError, InputError, LabelError
-from abstain.gate.playing import Block
+from abstain.gate.frames import Block
 
 from ..instances import games
 
@@ -120,7 +120,7 @@ def test_probability_of_the_second_class():
 
 
 def test_numbers_and_their_expected_errors():
-    gate = ab.Gate(["m"], review=1.0, mistake=10.0, task="number", most_error=4.0, thresholds=2, seed=0)
+    gate = ab.Gate(["m"], review=1.0, mistake=10.0, task="number", max_error=4.0, thresholds=2, seed=0)
     case = first(gate, "answer", {"m": (12.5, 1.0)})
     assert (case.answer, case.confidence, gate.unit) == (12.5, 0.75, 10.0)
     gate.learn(case, 14.5)
@@ -168,7 +168,7 @@ def test_prices_of_both_kinds_of_mistakes():
 def test_the_sentence_does_not_round_a_threshold_to_one(monkeypatch):
     for level, options, words in (
         (0.9982, {}, "from confidence 0.9982 on"),
-        (0.36, {"task": "number", "most_error": 10.0}, "from an expected error of 6.4 down"),
+        (0.36, {"task": "number", "max_error": 10.0}, "from an expected error of 6.4 down"),
     ):
         gate = ab.Gate(["m"], cost=0.2, thresholds=[level], seed=0, **options)
         gate.decide({"m": (1, 0.9)})
@@ -177,18 +177,18 @@ def test_the_sentence_does_not_round_a_threshold_to_one(monkeypatch):
 
 
 def test_stakes():
-    gate = three(cost=None, review=20.0, most_stake=1000.0)
+    gate = three(cost=None, review=20.0, max_stake=1000.0)
     assert gate.learner.cost.value == 0.02
     assert losses_told(gate, SAID, "ham", stake=120.0) == [0.12, 0.0, 0.0]
     for wrong in (None, 0.0, -1.0, 1000.1, float("nan"), "much"):
         with pytest.raises(InputError, match="stake: expected a number above 0, at most 1000"):
             gate.decide(SAID, stake=wrong)
-    with pytest.raises(InputError, match="without most_stake"):
+    with pytest.raises(InputError, match="without max_stake"):
         three().decide(SAID, stake=1.0)
 
 
 def test_the_threshold_follows_the_stake():
-    gate = three(cost=None, review=20.0, most_stake=1000.0)
+    gate = three(cost=None, review=20.0, max_stake=1000.0)
     for stake in (1000.0, 500.0, 30.0):
         for _ in range(100):
             case = gate.decide(SAID, stake=stake)
@@ -222,7 +222,7 @@ def test_the_threshold_follows_the_stake():
         ({"thresholds": 1}, "thresholds"),
         ({"thresholds": [1.5]}, "thresholds: expected numbers in"),
         ({"thresholds": "many"}, 'or "quantiles"'),
-        ({"most_error": 0.0}, "most_error"),
+        ({"max_error": 0.0}, "max_error"),
         ({"learner": "UCB"}, "learner: expected a class of learner"),
         ({"learner": lambda *a, **k: None}, "learner: expected a class of learner"),
     ],
@@ -327,7 +327,7 @@ def test_a_changed_case_is_refused():
     content = json.loads(case.to_json())
     changed = {
         "action": "review", "answer": "eggs", "model": "rules", "threshold": 0.123, "confidence": 0.5, "cost": 0.1,
-        "probability": 0.5, "stake": 3.0, "forced": True, "explored": not case.explored, "answers": [["gbm", "ham"]],
+        "probability": 0.5, "stake": 3.0, "over_capacity": True, "explored": not case.explored, "answers": [["gbm", "ham"]],
         "digest": "0" * 64,
     }  # fmt: skip
     assert changed.keys() | {"decision", "format"} == content.keys()
@@ -381,7 +381,7 @@ def test_saved_gates_go_on_alike(tmp_path, how):
 
 
 def test_a_damaged_file_of_a_gate(tmp_path):
-    from abstain import files
+    from abstain._core import files
 
     gate = three(labels="both")
     play(gate, np.random.default_rng(0), 5)
@@ -390,7 +390,7 @@ def test_a_damaged_file_of_a_gate(tmp_path):
     kept = header["gate"]
     bad = [
         {**kept, "models": ["gbm"]}, {**kept, "models": "gbm"}, {**kept, "task": "x"}, {**kept, "classes": ["a"]},
-        {**kept, "most_error": 0}, {**kept, "prices": {}}, {**kept, "labels": "x"}, {**kept, "last_time": 0.5}, [], 3,
+        {**kept, "max_error": 0}, {**kept, "prices": {}}, {**kept, "labels": "x"}, {**kept, "last_time": 0.5}, [], 3,
         {k: v for k, v in kept.items() if k != "labels"}, {**kept, "prices": {**kept["prices"], "review": 7.0}},
         {**kept, "prices": {**kept["prices"], "kinds": [["a"]]}}, {**kept, "labels": "answered"},
         {**kept, "prices": {**kept["prices"], "review": 0.1}},
@@ -493,7 +493,7 @@ def test_many_at_once_are_the_same_as_one_by_one(kind):
     for i, row in enumerate(found.iter_rows(named=True)):
         said = {m: (table[m][i], table[f"{m}_confidence"][i]) for m in one.models}
         case = one.decide(said)
-        for name in ("action", "answer", "model", "threshold", "confidence", "probability", "cost", "forced"):
+        for name in ("action", "answer", "model", "threshold", "confidence", "probability", "cost", "over_capacity"):
             assert row[name] == getattr(case, name), name
     answered = found.filter(action="answer").row(0, named=True)
     many.learn(answered["case"], "ham")
@@ -578,7 +578,7 @@ def test_playing_blocks_is_deciding_and_learning(data):
     labels, delay = data.draw(st.sampled_from(["answered", "reviewed", "both"])), data.draw(st.integers(0, 5))
     later, two = data.draw(st.booleans()), data.draw(st.booleans())
     classes = (0, 1) if two else ("x", "y", "z")
-    options = {"most_stake": 10.0, "cost": None, "review": 2.0} if data.draw(st.booleans()) else {"cost": 0.2}
+    options = {"max_stake": 10.0, "cost": None, "review": 2.0} if data.draw(st.booleans()) else {"cost": 0.2}
     options |= {"capacity": 0.3} if os.environ.get("ABSTAIN_TESTS") == "long" and data.draw(st.booleans()) else {}
     options |= {"labels": labels, "seed": seed, "thresholds": 5, "task": "binary" if two else "classes"}
     one, other = (ab.Gate(models, **options) for _ in range(2))
@@ -586,7 +586,7 @@ def test_playing_blocks_is_deciding_and_learning(data):
     confidence = rng.random((n, 2)).round(1)
     confidence[rng.random((n, 2)) < 0.2] = np.nan
     truth = [classes[i] for i in rng.integers(0, len(classes), n)]
-    stakes = rng.choice([1.0, 5.0, 10.0], n) if "most_stake" in options else None
+    stakes = rng.choice([1.0, 5.0, 10.0], n) if "max_stake" in options else None
     due = np.arange(n) + 1 + (rng.integers(0, 6, n) if later else delay)
     played = []
     wrong = np.array([[a != true for a in row] for row, true in zip(answers, truth, strict=True)])
@@ -611,7 +611,7 @@ def test_playing_blocks_is_deciding_and_learning(data):
             stake=None if stakes is None else float(stakes[i]),
         )
         reviewed, model, threshold, loss, forced, explored = played[i]
-        assert (case.forced, case.explored) == (forced, explored)
+        assert (case.over_capacity, case.explored) == (forced, explored)
         assert (case.action == "review") == reviewed
         assert case.model == models[model]
         assert (1.0 if case.threshold is None else case.threshold) == threshold

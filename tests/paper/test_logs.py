@@ -17,7 +17,7 @@ from abstain.errors import InputError
 from abstain.experiments.formats import Strong
 from abstain.experiments.runner import run
 from abstain.experiments.toml import LearnerSpec, read, shipped
-from abstain.experts.levels import spaced
+from abstain.experts.columns import spaced
 from abstain.paper.logs import recipes, report
 from abstain.paper.logs import study as logged
 from abstain.paper.logs.recipes import LOGS, RECIPES, SHIPPED, THRESHOLDS, Recipe, make

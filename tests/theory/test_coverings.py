@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import abstain as ab
 from abstain import theory
 from abstain.errors import InputError
-from abstain.theory.cheapest import _feasible, price
+from abstain.theory.coverings import _feasible, price
 
 CHOICES = [0.0, 0.05, 0.1, 0.11, 0.3, 0.5, 1.0]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from abstain.engine.feedback import as_feedback, chances_of
-from abstain.kernels.exp3.guesses import Constants
+from abstain.learners.exp3.guesses import Constants
 
 from ..reference.game import Game
 from ..reference.robust import Player, Robust

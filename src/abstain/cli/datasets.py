@@ -27,7 +27,7 @@ def listing(context: typer.Context, data: Folder = None) -> None:
     from rich.table import Table
 
     from .. import datasets
-    from ..datasets import folders
+    from ..datasets import loading
     from ..errors import AbstainError
 
     console = Console()
@@ -44,7 +44,7 @@ def listing(context: typer.Context, data: Folder = None) -> None:
             if info.found is None:
                 missing.append(name)
         looked_in = [
-            f"  {folder}" + ("" if folder.is_dir() else " (not there)") for _, folder in folders.searched(data)
+            f"  {folder}" + ("" if folder.is_dir() else " (not there)") for _, folder in loading.searched(data)
         ]
     except AbstainError as error:
         raise _failed(console, error) from None

@@ -1,6 +1,6 @@
 """Data sets: features in [-1, 1], labels -1 and +1."""
 
-from .fetching import fetch
+from .download import fetch
 from .known import SETS
 from .loading import Info, info, load
 

@@ -1,19 +1,31 @@
 """One file over HTTP: resumed after a cut, whole or not there under its name."""
 
 import http.client
+import io
 import json
 import os
+import pickle
 import re
+import tarfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
+from urllib.parse import unquote, urlsplit
 
-from ..errors import FileError
-from .lines import Progress
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core.files import replacing
+from ..errors import FileError, InputError
+from . import loading, reading
+from .known import KnownSet, as_signs, known
+from .reading import Progress
 
 TIMEOUT = 30.0
 """Seconds that a connection may stay silent."""
@@ -161,3 +173,228 @@ def _restart(stream: IO[bytes]) -> None:
 
 def _unwritable(path: Path, error: OSError) -> FileError:
     return FileError(f"{path}: cannot be written ({error.strerror or error})")
+
+
+def fetch(name: str, *, data: str | os.PathLike[str] | None = None, progress: Progress | None = None) -> Path:
+    """Download the public original of a set into the user's cache (or the folder ``data``); return the file's path.
+
+    A file that is there already, and sound, is left as it is. After a cut, the next call goes on where the last one
+    stopped. Rows, features and the number of +1 labels must be those of the registry; else nothing is kept.
+    ``progress(step, done, total)`` is told the bytes so far; ``total`` is None while nobody knows it.
+
+    Of "higgs" 100,000 of the 11,000,000 rows are kept, drawn without replacement with seed 0, in their order. "cifar"
+    is the projection of the 12,000 horses and ships on their first 25 principal components.
+    """
+    which = known(name)
+    if not which.files:
+        raise InputError(f"name: expected a set with a public file, got {name!r}, which needs none ({which.source})")
+    folder = loading.cache() if data is None else loading.as_folder(data, there=False)
+    target = folder / f"{name}.npz"
+    try:
+        if target.is_file() and _is_sound(target, which):
+            return target
+        downloads = folder / "downloads"
+        downloads.mkdir(parents=True, exist_ok=True)
+        paths = [_download(addresses, downloads, progress) for addresses in which.files]
+        try:
+            X, y = read_original(paths, which, progress)
+        except FileError as error:
+            _remove(which, downloads)
+            raise FileError(f"{error}; the download has been removed") from None
+        _store(target, X, y)
+        _remove(which, downloads)
+    except OSError as error:
+        raise FileError(f"{error.filename or folder}: cannot be written ({error.strerror or error})") from None
+    return target
+
+
+def _is_sound(path: Path, which: KnownSet) -> bool:
+    try:
+        reading.read_table(path, which)
+    except FileError:
+        return False
+    return True
+
+
+def _download(addresses: Sequence[str], folder: Path, progress: Progress | None) -> Path:
+    """The file from the first address that has it."""
+    for url in addresses:
+        if _place(url, folder).is_file():
+            return _place(url, folder)  # whole, from a call that was stopped while it read
+    failures = []
+    for url in addresses:
+        try:
+            download(url, _place(url, folder), progress)
+            return _place(url, folder)
+        except FileError as error:
+            failures.append(str(error))
+    raise FileError("; ".join(failures))
+
+
+def _place(url: str, folder: Path) -> Path:
+    return folder / Path(unquote(urlsplit(url).path)).name
+
+
+def _remove(which: KnownSet, folder: Path) -> None:
+    """Remove what was downloaded of a set, and the folder if nothing else is in it."""
+    for place in (_place(url, folder) for addresses in which.files for url in addresses):
+        for end in ("", ".part", ".part.json"):
+            place.with_name(place.name + end).unlink(missing_ok=True)
+    with suppress(OSError):  # not empty: another set is on its way
+        folder.rmdir()
+
+
+def _store(target: Path, X: NDArray[np.float64], y: NDArray[np.int8]) -> None:
+    """Write X and y, in one piece; whole numbers are kept as such, which is much smaller."""
+    whole = (X.astype(kind) for kind in (np.uint8, np.int16, np.int32) if _fits(X, kind))
+    with replacing(target) as stream:
+        np.savez_compressed(stream, X=next(whole, X), y=y)
+
+
+def _fits(X: NDArray[np.float64], kind: type[np.integer[Any]]) -> bool:
+    limits = np.iinfo(kind)
+    return bool(X.min() >= limits.min and X.max() <= limits.max and (X % 1.0 == 0.0).all())
+
+
+HORSE, SHIP = 7, 8
+BATCHES = (*(f"data_batch_{k}" for k in range(1, 6)), "test_batch")
+_LARGEST = 256 << 20
+
+
+def read_cifar(
+    path: Path, components: int, progress: Progress | None = None
+) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """The images' first principal components, and their labels: training images first, each part in its order."""
+    try:
+        pixels, labels = _images(path, progress)
+    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
+        raise FileError(f"{path}: damaged or cut short ({error})") from None
+    if len(pixels) == 0 or pixels.shape[1] < components:
+        raise FileError(f"{path}: expected images of horses and ships, got {pixels.shape}")
+    return principal(pixels, components), labels
+
+
+def _images(path: Path, progress: Progress | None) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Pixels and labels of all horses and ships."""
+    found: dict[str, tuple[NDArray[np.uint8], NDArray[np.int64]]] = {}
+    with path.open("rb") as raw, tarfile.open(fileobj=raw, mode="r:gz") as archive:
+        for member in archive:
+            name = member.name.rpartition("/")[2]
+            if name not in BATCHES or not member.isfile():
+                continue
+            stream = archive.extractfile(member)
+            if stream is None or member.size > _LARGEST:
+                raise FileError(f"{path}: expected batches of images, got {member.name} of {member.size:,} bytes")
+            found[name] = _batch(stream.read(), f"{path}, {name}")
+            if progress is not None:
+                progress(f"reading {path.name}", raw.tell(), path.stat().st_size)
+    if missing := [name for name in BATCHES if name not in found]:
+        raise FileError(f"{path}: expected CIFAR-10's six batches, got no {', '.join(missing)}")
+    parts = [found[name] for name in BATCHES]
+    if len({pixels.shape[1] for pixels, _ in parts}) != 1:
+        raise FileError(f"{path}: expected images of one size")
+    return np.concatenate([pixels for pixels, _ in parts]), np.concatenate([labels for _, labels in parts])
+
+
+def _batch(content: bytes, where: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    try:
+        batch = _Unpickler(io.BytesIO(content), encoding="bytes").load()
+        pixels, labels = batch[b"data"], np.asarray(batch[b"labels"], np.int64)
+    except Exception as error:  # whatever bytes that are no such pickle make the reader raise
+        raise FileError(f"{where}: damaged, or not a batch of images ({error})") from None
+    if not isinstance(pixels, np.ndarray) or pixels.dtype != np.uint8 or pixels.ndim != 2:
+        raise FileError(f"{where}: expected pixels as a table of bytes")
+    if labels.shape != (len(pixels),):
+        raise FileError(f"{where}: expected a label an image, got {labels.shape} for {len(pixels)}")
+    wanted = (labels == HORSE) | (labels == SHIP)
+    return pixels[wanted], labels[wanted]
+
+
+class _Unpickler(pickle.Unpickler):
+    """Plain values and NumPy arrays; no other name is looked up, so that no code in a pickle runs."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module in ("numpy.core.multiarray", "numpy._core.multiarray") and name == "_reconstruct":
+            return np.empty(0).__reduce__()[0]
+        if module == "numpy" and name in ("ndarray", "dtype"):
+            return getattr(np, name)
+        raise pickle.UnpicklingError(f"{module}.{name} is not allowed")
+
+
+def principal(pixels: NDArray[np.uint8], components: int) -> NDArray[np.float64]:
+    """The rows, centred, on the eigenvectors of their covariance with the largest eigenvalues, largest first.
+
+    An eigenvector's sign is free: its entry of largest absolute value is made positive.
+    """
+    mean, width = pixels.mean(axis=0), pixels.shape[1]
+    covariance = np.zeros((width, width))
+    for part in range(0, len(pixels), 2000):
+        rows = pixels[part : part + 2000] - mean
+        covariance += rows.T @ rows
+    _, vectors = np.linalg.eigh(covariance)
+    vectors = vectors[:, : -components - 1 : -1]
+    largest = np.abs(vectors).argmax(axis=0)
+    vectors = vectors * np.sign(vectors[largest, np.arange(components)])
+    return np.concatenate([(pixels[k : k + 2000] - mean) @ vectors for k in range(0, len(pixels), 2000)])
+
+
+Parts: TypeAlias = tuple[NDArray[np.float64], NDArray[Any], NDArray[np.intp] | slice]
+"""The features of the rows kept, the labels of all rows, and which rows are kept."""
+
+
+def read_original(
+    paths: Sequence[Path], which: KnownSet, progress: Progress | None
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """X and y, if rows, features and the number of +1 labels are those of the registry."""
+    X, labels, kept = READERS[which.kind](paths, which, progress)
+    if len(labels) != which.rows:
+        raise FileError(f"{paths[-1]}: expected {which.rows:,} rows, got {len(labels):,}")
+    y = as_signs(labels, which, paths[-1])
+    if which.positives is not None and np.count_nonzero(y == 1) != which.positives:
+        raise FileError(
+            f"{paths[-1]}: expected {which.positives:,} rows labelled +1 ({which.meaning}), got "
+            f"{np.count_nonzero(y == 1):,}"
+        )
+    return reading.checked(X, y[kept], which, paths[-1])
+
+
+def _read_libsvm(paths: Sequence[Path], which: KnownSet, progress: Progress | None) -> Parts:
+    """All files, one after the other; of a set to be sampled only the sample's features are ever in memory."""
+    sample = np.arange(which.rows)
+    if which.sample is not None:
+        sample = np.sort(np.random.default_rng(0).choice(which.rows, which.sample, replace=False))
+    tables, labels, done = [np.empty((0, which.features))], [np.empty(0)], 0
+    for path in paths:
+        for X, y in reading.blocks(reading.pieces(path, progress), which.features, path):
+            first, last = np.searchsorted(sample, (done, done + len(X)))
+            tables.append(X[sample[first:last] - done])
+            labels.append(y)
+            done += len(X)
+    return np.concatenate(tables), np.concatenate(labels), sample
+
+
+def _read_arff(paths: Sequence[Path], which: KnownSet, progress: Progress | None) -> Parts:
+    (path,) = paths
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                inside = next((name for name in archive.namelist() if name.lower().endswith(".arff")), None)
+                if inside is None:
+                    raise FileError(f"{path}: expected an .arff file in the archive, got {archive.namelist()}")
+                text = archive.read(inside)
+        else:
+            text = path.read_bytes()
+    except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
+        raise FileError(f"{path}: damaged or cut short ({error})") from None
+    return *reading.read_arff(text, which.features, path), slice(None)
+
+
+def _read_cifar(paths: Sequence[Path], which: KnownSet, progress: Progress | None) -> Parts:
+    return *read_cifar(paths[0], which.features, progress), slice(None)
+
+
+READERS: dict[str, Callable[[Sequence[Path], KnownSet, Progress | None], Parts]] = {
+    "libsvm": _read_libsvm,
+    "arff": _read_arff,
+    "cifar": _read_cifar,
+}

@@ -1,8 +1,13 @@
 """What is known of each set: its size, what +1 means, where its public original is."""
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from ..errors import InputError, shown
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import FileError, InputError, shown
 
 LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/"
 UCI = "https://archive.ics.uci.edu/"
@@ -119,3 +124,32 @@ def known(name: str) -> KnownSet:
     close = difflib.get_close_matches(name.lower(), SETS, n=2) if isinstance(name, str) else []
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
     raise InputError(f"name: expected one of {', '.join(SETS)}, got {shown(name)}{hint}")
+
+
+def as_signs(labels: NDArray[Any], known: KnownSet, path: Path) -> NDArray[np.int8]:
+    """-1 and +1 for the two values of ``labels``.
+
+    +1 is the value that the registry names for this set; if it names neither, the greater of two numbers (so that -1
+    and +1 always stay). Of two words that it does not know none is taken.
+    """
+    values, place = np.unique(labels, return_inverse=True)
+    texts = [_text(value) for value in values]
+    if len(values) != 2:
+        shown = ", ".join(texts[:5]) + (", ..." if len(texts) > 5 else "")
+        what = "one class only" if len(values) == 1 else f"{len(values)} classes"
+        raise FileError(f"{path}: expected labels of two values, got {what}: {shown}")
+    if (texts[0] in known.positive) != (texts[1] in known.positive):
+        first = texts[0] in known.positive
+    elif labels.dtype.kind in "fiub":
+        first = False
+    else:
+        expected = " or ".join(known.positive)
+        raise FileError(
+            f"{path}: expected the label {expected} for +1 ({known.meaning}), got {texts[0]} and {texts[1]}"
+        )
+    return np.where((place.reshape(-1) == 0) == first, 1, -1).astype(np.int8)
+
+
+def _text(value: Any) -> str:
+    """Equal for 1, 1.0 and True."""
+    return str(value).strip().lower() if isinstance(value, str) else f"{float(value):g}"

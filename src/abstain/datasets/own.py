@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError
-from . import libsvm, lines
-from .commas import LABEL_NAMES
+from . import reading
+from .reading import LABEL_NAMES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,16 +33,16 @@ def read(
     elif name.endswith(".npz"):
         X, labels = _arrays(path, label or "y")
     else:
-        pieces = list(lines.pieces(path))
+        pieces = list(reading.pieces(path))
         features = max((int(index) for piece in pieces for index in _INDEX.findall(piece)), default=0)
-        X, labels = libsvm.read(pieces, features, path)
+        X, labels = reading.read_libsvm(pieces, features, path)
     return _finite(X, len(labels), path), as_signs(labels, positive, path)
 
 
 def _frame(path: Path, name: str) -> "pl.DataFrame":
     import polars as pl
 
-    with lines.opened(path) as stream:
+    with reading.opened(path) as stream:
         content = stream.read()
     try:
         if name.endswith(".parquet"):

@@ -1,28 +1,251 @@
-"""A set from one file, checked: what is wrong is said with the file's name."""
+"""Text from plain and compressed files, in pieces of whole lines."""
 
+import bz2
+import lzma
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError
-from . import commas, libsvm, lines
-from .known import KnownSet
-from .labels import as_signs
+from .known import KnownSet, as_signs
+
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+"""Told now and then: the step, how much of it is done, and of how much (None where nobody knows)."""
+
+PIECE = 4 << 20
+LONGEST_LINE = 64 << 20
 
 
-def read(path: Path, known: KnownSet) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """The file's bytes, unpacked if its name ends in .bz2 or .xz; whatever fails says which file."""
+    kinds: dict[str, Callable[..., IO[bytes]]] = {".bz2": bz2.open, ".xz": lzma.open}
+    unpack = kinds.get(path.suffix, open)
+    try:
+        with unpack(path, "rb") as stream:
+            yield stream
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise FileError(f"{path}: cannot be read ({error.strerror})") from None
+        raise FileError(f"{path}: damaged or cut short ({error})") from None
+
+
+def pieces(path: Path, progress: Progress | None = None) -> Iterator[bytes]:
+    """Whole lines, some megabytes at a time, each ending in a newline."""
+    with opened(path) as stream:
+        size = path.stat().st_size
+        rest = b""
+        while piece := stream.read(PIECE):
+            head, newline, tail = piece.rpartition(b"\n")
+            if newline:
+                yield rest + head + newline
+                rest = tail
+            else:
+                rest += piece
+            if len(rest) > LONGEST_LINE:
+                raise FileError(f"{path}: expected lines of text, got a line of more than {LONGEST_LINE >> 20} MiB")
+            if progress is not None:
+                progress(f"reading {path.name}", _position(stream), size)
+        if rest:
+            yield rest + b"\n"
+        if progress is not None:
+            progress(f"reading {path.name}", size, size)
+
+
+def _position(stream: IO[bytes]) -> int:
+    """How far the file itself, packed or not, has been read."""
+    return os.lseek(stream.fileno(), 0, os.SEEK_CUR)
+
+
+LABEL_NAMES = ("label", "class", "target", "y")
+
+
+def read_csv(text: bytes, features: int, path: Path) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """X (n, features) and the labels, numbers or words.
+
+    The first line is a header if one of its fields is a label's name or none is a number. The label is the column
+    called label, class, target or y, whatever the case (looked for in this order), else the last one.
+    """
+    if b"\0" in text:
+        raise FileError(f"{path}: expected text in UTF-8, got bytes that are zero")
+    text = text.removeprefix(b"\xef\xbb\xbf")
+    first = text.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace")
+    fields = [field.strip().strip("\"'").lower() for field in first.split(",")]
+    has_header = any(name in fields for name in LABEL_NAMES) or not any(map(_is_number, fields))
+    if len(fields) != features + 1:
+        raise FileError(
+            f"{path}: expected {features} features and a label, separated by commas, got {len(fields)} columns"
+        )
+    label = next((fields.index(name) for name in LABEL_NAMES if name in fields), features) if has_header else features
+    return read_rows(text, label, features, path, has_header=has_header)
+
+
+def read_arff(text: bytes, features: int, path: Path) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """The rows after ``@data``; the label is the last column."""
+    lines = text.split(b"\n")
+    start = next((i for i, line in enumerate(lines) if line.strip().lower() == b"@data"), None)
+    if start is None:
+        raise FileError(f"{path}: expected an ARFF file, got no line @data")
+    rows = [b"" if line.lstrip().startswith(b"%") else line for line in lines[start + 1 :]]
+    return read_rows(b"\n".join(rows), features, features, path, first_line=start + 2)
+
+
+def read_rows(
+    text: bytes, label: int, features: int, path: Path, *, has_header: bool = False, first_line: int = 1
+) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Rows of ``features`` numbers and, in column ``label``, a label."""
+    import polars as pl
+
+    numbered = [(number, line) for number, line in enumerate(text.split(b"\n"), first_line) if line.strip()]
+    numbers, lines = [number for number, _ in numbered][has_header:], [line for _, line in numbered][has_header:]
+    if not lines:
+        raise FileError(f"{path}: expected rows of data, got none")
+    for number, line in zip(numbers, lines, strict=True):
+        if line.count(b",") != features:
+            raise FileError(f"{path}, line {number}: expected {features + 1} columns, got {line.count(b',') + 1}")
+    try:
+        frame = pl.read_csv(b"\n".join(lines), has_header=False, infer_schema=False)
+    except pl.exceptions.PolarsError as error:
+        raise FileError(f"{path}: damaged, or not comma-separated text ({error})") from None
+    if frame.shape != (len(lines), features + 1):
+        raise FileError(f"{path}: expected {len(lines)} rows of {features + 1} columns, got {frame.shape}")
+    frame = frame.with_columns(pl.all().str.strip_chars().fill_null(""))
+    labels = frame.to_series(label)
+    if (labels == "").any():
+        row = int((labels == "").arg_max() or 0)
+        raise FileError(f"{path}, line {numbers[row]}: expected a label, got nothing")
+    table = frame.drop(labels.name)
+    X = table.select(pl.all().cast(pl.Float64, strict=False))
+    bad = np.argwhere(X.select(pl.all().is_null()).to_numpy())
+    if len(bad):
+        i, k = (int(place) for place in bad[0])
+        raise FileError(f"{path}, line {numbers[i]}: expected numbers and a label, got {table[i, k]!r}")
+    as_numbers = labels.cast(pl.Float64, strict=False)
+    y = labels.to_numpy().astype(str) if as_numbers.null_count() else as_numbers.to_numpy()
+    return np.ascontiguousarray(X.to_numpy()), y
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+_SPACES = b" \t\r\n\v\f"
+_COLON = bytes.maketrans(b":", b" ")
+_COMMENT = re.compile(rb"#[^\n]*")
+_KIND = np.zeros(256, np.uint8)  # 0: part of a token, 1: white space, 2: colon
+_KIND[list(_SPACES)] = 1
+_KIND[ord(":")] = 2
+
+
+def read_libsvm(pieces: Iterable[bytes], features: int, path: Path) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """X (n, features) and the labels as they are written, from pieces of whole lines of ``path``."""
+    tables, labels = [np.empty((0, features))], [np.empty(0)]
+    for X, y in blocks(pieces, features, path):
+        tables.append(X)
+        labels.append(y)
+    return np.concatenate(tables), np.concatenate(labels)
+
+
+def blocks(
+    pieces: Iterable[bytes], features: int, path: Path
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """`read`, piece by piece."""
+    line = 1
+    for piece in pieces:
+        n_lines = piece.count(b"\n")
+        text = _COMMENT.sub(b"", piece) if b"#" in piece else piece
+        block = _parse(text, features)
+        if block is None:
+            raise FileError(f"{path}, line {_first_bad(text, features, line)}")
+        line += n_lines
+        yield block
+
+
+def _parse(text: bytes, features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """The rows of a piece, all tokens at once; None if anything is wrong with any of them."""
+    kinds = _KIND[np.frombuffer(text, np.uint8)]
+    last = np.flatnonzero((kinds[:-1] == 0) & (kinds[1:] != 0))  # the last byte of each token
+    if len(last) == 0:
+        return np.empty((0, features)), np.empty(0)
+    before_colon = kinds[last + 1] == 2
+    newlines = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+    line = np.searchsorted(newlines, last)  # of each token
+    is_first = np.append(True, line[1:] != line[:-1])
+    starts = np.flatnonzero(is_first)
+    place = np.arange(len(last)) - starts[np.cumsum(is_first) - 1]  # of a token in its line
+    is_index = place % 2 == 1
+    if not np.array_equal(before_colon, is_index) or np.count_nonzero(kinds == 2) != np.count_nonzero(is_index):
+        return None
+    if b"_" in text:  # Python's numbers may have it
+        return None
+    try:
+        numbers = np.array(text.translate(_COLON).split(), np.float64)
+    except ValueError:
+        return None
+    row = np.cumsum(is_first)[is_index] - 1
+    index, value = numbers[is_index], numbers[(place > 0) & ~is_index]
+    if len(index) != len(value) or not np.isfinite(numbers).all():
+        return None
+    in_row = row[1:] == row[:-1]
+    if len(index) and (
+        index.min() < 1 or index.max() > features or (index % 1).any() or (np.diff(index)[in_row] <= 0).any()
+    ):
+        return None
+    X = np.zeros((len(starts), features))
+    X[row, index.astype(np.intp) - 1] = value
+    return X, numbers[is_first]
+
+
+def _first_bad(text: bytes, features: int, first_line: int) -> str:
+    """The number of the first line that is wrong, and what is wrong with it."""
+    for number, line in enumerate(text.split(b"\n"), first_line):
+        tokens = line.split()
+        last = 0
+        for k, token in enumerate(tokens):
+            shown = repr(token[:40].decode("utf-8", "backslashreplace"))
+            if k == 0:
+                if not _is_token(token):
+                    return f"{number}: expected a label (a number), got {shown}"
+                continue
+            index, _, value = token.partition(b":")
+            if not index.isdigit() or not _is_token(value):
+                return f"{number}: expected index:value (finite numbers), got {shown}"
+            if not 1 <= int(index) <= features:
+                return f"{number}: expected features 1 to {features}, got {shown}"
+            if int(index) <= last:
+                return f"{number}: expected ascending features, got {shown} after feature {last}"
+            last = int(index)
+    return f"{first_line} or later: expected label index:value ..."
+
+
+def _is_token(token: bytes) -> bool:
+    try:
+        return b"_" not in token and bool(np.isfinite(float(token)))
+    except ValueError:
+        return False
+
+
+def read_table(path: Path, known: KnownSet) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """X and y of a ``.npz``, CSV or LIBSVM file, not scaled, all rows in their order."""
     name = path.name.removesuffix(".bz2").removesuffix(".xz")
     if name.endswith(".npz"):
         X, labels = _read_npz(path)
     elif name.endswith(".csv"):
-        with lines.opened(path) as stream:
+        with opened(path) as stream:
             text = stream.read()
-        X, labels = commas.read(text, known.features, path)
+        X, labels = read_csv(text, known.features, path)
     else:
-        X, labels = libsvm.read(lines.pieces(path), known.features, path)
+        X, labels = read_libsvm(pieces(path), known.features, path)
     return checked(X, labels, known, path)
 
 

@@ -3,12 +3,9 @@
 A learner is an algorithm, nothing else; everything that all of them need is here, once.
 """
 
-from .choice import Choice
-from .decision import Decision
-from .defined import Seed
-from .kernel_learner import KernelLearner
-from .learner import Learner
+from .decision import Choice, Decision
+from .kernel_learner import KernelLearner, check_arrays
+from .learner import Learner, Seed
 from .loop import Kernels
-from .state import check_arrays
 
 __all__ = ["Choice", "Decision", "KernelLearner", "Kernels", "Learner", "Seed", "check_arrays"]

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.validation import plain
 from ..errors import DecisionError, InputError, shown
 from ..experts import ExpertSet
-from ..tables import plain
 from ..typing import Array, Ints
 from .decision import Decision, frozen
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.validation import is_number, own_stream
 from ..errors import InputError, shown
-from ..tables import is_number, own_stream
 from ..typing import Bools
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.jit import inline, kernel
+from ..kernels.compiling import inline, kernel
 from ..typing import Array, Bools, Floats, Ints
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from .._core.validation import as_count
 from ..errors import InputError
-from ..tables import as_count
 from .evidence import Known, Results
 from .registry import found
 from .toml import AnyStudy

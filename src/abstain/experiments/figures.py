@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from .._core.validation import as_count
 from ..errors import InputError
-from ..tables import as_count
 from . import outputs
 from .registry import found
 from .results import summary

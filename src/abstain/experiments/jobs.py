@@ -14,7 +14,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .. import __version__, datasets
-from ..engine.prepared import Prepared, bytes_kept
+from .._core.validation import as_table
+from ..engine.play import Prepared, bytes_kept
 from ..errors import FileError, InputError
 from ..experts import ExpertSet
 from ..losses import get as loss_named
@@ -24,7 +25,6 @@ from ..paper.logs.study import LogJob
 from ..paper.logs.study import play as play_log
 from ..regret import losses_of, sums_of_all
 from ..simulate import simulate
-from ..tables import as_table
 from ..typing import Floats, Ints
 from . import seeds, sets
 from .sets import MissingDataError, fingerprint, is_scaled, source, spoil

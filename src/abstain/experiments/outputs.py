@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .._core.files import replacing
 from ..errors import FileError, InputError
-from ..replacing import replacing
 
 
 @contextmanager

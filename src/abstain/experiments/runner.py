@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from ..datasets.folders import as_folder
+from ..datasets.loading import as_folder
 from ..errors import AbstainError, InputError
 from ..paper import growth
 from ..paper.logs import study as log_studies

@@ -12,15 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import experts, learners
+from .._core.validation import as_table
 from ..datasets import own
-from ..datasets.scaling import rescale
+from ..datasets.loading import rescale
 from ..engine.play import PlayingRounds
 from ..errors import AbstainError, FileError, InputError
 from ..experts import ExpertSet
 from ..experts.base import kinds
 from ..learners import Learner
 from ..losses import get as loss_named
-from ..tables import as_table
 from ..typing import Array, Floats
 from . import parts, seeds, sets
 

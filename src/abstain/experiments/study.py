@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import datasets
+from .._core.validation import as_count, as_seed, is_number
 from ..errors import AbstainError, InputError
-from ..tables import as_count, as_seed, is_number
 from . import sets
 from .sets import source
 from .specs import ExpertsSpec, LearnerSpec, SetSpec, one_of

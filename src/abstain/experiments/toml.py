@@ -11,10 +11,10 @@ from typing import Annotated, Any, TypeAlias, get_args, get_origin, get_type_hin
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, PlainValidator, Tag, ValidationError, create_model
 
+from .._core.validation import as_count
 from ..errors import FileError, InputError, shown
 from ..paper.growth import GrowthStudy
 from ..paper.logs.study import Goal, LogStudy
-from ..tables import as_count
 from .specs import ExpertsSpec, LearnerSpec, SetSpec
 from .study import LearnerStudy, SetAndCost, as_pair
 

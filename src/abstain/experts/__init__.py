@@ -6,16 +6,12 @@ No array here has as many columns as there are experts: advice is predictions (n
 from collections.abc import Mapping
 from typing import Any
 
+from .._core.registry import name_of
 from ..errors import InputError, shown
-from ..registry import name_of
-from .axis_planes import AxisPlanes, axis_planes
 from .base import Advice, ExpertSet, kinds
-from .columns import Columns, from_columns
-from .constants import Constants
-from .estimators import from_estimators
-from .functions import from_functions
-from .hyperplanes import Hyperplanes, hyperplanes
-from .thresholds import Thresholds, thresholds
+from .columns import Columns, Constants, Thresholds, from_columns, thresholds
+from .functions import from_estimators, from_functions
+from .planes import AxisPlanes, Hyperplanes, axis_planes, hyperplanes
 
 _WORDS = {kind.kind: name_of(kind) for kind in (Hyperplanes, AxisPlanes, Columns, Thresholds, Constants)}
 """What the first files call them."""

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._core.registry import Registry
+from .._core.validation import MOST, as_count, as_table, is_trusted, plain, trusted
 from ..errors import InputError, shown
-from ..registry import Registry
-from ..tables import MOST, as_count, as_table, plain
-from ..trust import is_trusted, trusted
+from ..kernels.passes import all_within
 from ..typing import Array, Bools, Floats, Ints
-from .overflow import check_size
 
 _MOST_RELATED = 2**16
 """The relation between so many rules takes 4 GiB."""
@@ -211,3 +210,13 @@ def nested(low: Floats, high: Floats, where: Ints) -> Bools:
         raise InputError(f"rule_subset: expected at most {_MOST_RELATED} rules to relate, got {len(low)}")
     inside = (low[np.newaxis] <= low[:, np.newaxis]) & (high[:, np.newaxis] <= high[np.newaxis])
     return np.asarray(((where[:, np.newaxis] == where[np.newaxis]) & inside) | (low > high)[:, np.newaxis])
+
+
+def check_size(X: Floats, largest: float) -> None:
+    """Raise an error unless all inputs are at most so large."""
+    if not all_within(X, largest):
+        i, k = np.argwhere(np.abs(X) > largest)[0]
+        raise InputError(
+            f"x: expected inputs from {-largest:.3g} to {largest:.3g}, whose scores are finite, "
+            f"got {X[i, k]} in row {i}, column {k}"
+        )

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .._core.validation import as_number, is_number
 from ..errors import InputError, LabelError, shown
-from ..tables import as_number, is_number
 
 Plain: TypeAlias = str | int | float | bool
 """A class or a number, as JSON keeps it."""
@@ -28,7 +28,7 @@ class Task:
     error that is expected of them.
     """
 
-    def __init__(self, task: str, classes: Sequence[Any] | None, most_error: float) -> None:
+    def __init__(self, task: str, classes: Sequence[Any] | None, max_error: float) -> None:
         if not isinstance(task, str) or task not in TASKS:
             raise InputError(f"task: expected one of {', '.join(TASKS)}, got {shown(task)}")
         if classes is None:
@@ -47,8 +47,8 @@ class Task:
         self.two = task != NUMBER and known is not None and len(known) == 2
         """Whether there are two classes: the second is the positive one."""
         self.kind = task
-        self.most_error = as_number(
-            most_error, "most_error", "a number above 0", lambda most: 0.0 < most < math.inf
+        self.max_error = as_number(
+            max_error, "max_error", "a number above 0", lambda most: 0.0 < most < math.inf
         )  # fmt: skip
 
     def read(self, model: str, given: Any) -> Said | None:
@@ -80,7 +80,7 @@ class Task:
 
     def sureness(self, error: float) -> float:
         """The confidence in a number whose error is expected to be so large."""
-        return 1.0 - min(1.0, error / self.most_error)
+        return 1.0 - min(1.0, error / self.max_error)
 
     @property
     def _certainty(self) -> str:

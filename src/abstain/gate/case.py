@@ -38,7 +38,7 @@ class Case:
     """Of a review, in the user's money."""
     stake: float | None
     """What is at stake, if that was given."""
-    forced: bool
+    over_capacity: bool
     """Whether the threshold would have sent it to review, and there was no capacity left."""
     explored: bool
     """Whether it was answered, or reviewed, just to see the label."""

@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._core.validation import as_floats, trusted
 from ..errors import InputError, LabelError
 from ..experts import Advice, ExpertSet
 from ..experts.base import nested
-from ..experts.levels import ALWAYS_ANSWER, ALWAYS_REVIEW
+from ..experts.columns import ALWAYS_ANSWER, ALWAYS_REVIEW
 from ..losses import Loss
-from ..tables import as_floats
-from ..trust import trusted
 from ..typing import Array, Bools, Floats
 
 NO_ANSWER = -2.0

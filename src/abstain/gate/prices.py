@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._core.validation import as_number
 from ..errors import InputError, shown
-from ..tables import as_number
 from ..typing import Floats
 from .answers import NUMBER, Plain, Task
 
@@ -27,18 +27,18 @@ class Prices:
     (9.0, 1.0, 0.111, 0.0)
     """
 
-    def __init__(self, task: Task, review: float, mistake: Any, most_stake: float | None) -> None:
+    def __init__(self, task: Task, review: float, mistake: Any, max_stake: float | None) -> None:
         self.task = task
         self.by_kind: dict[tuple[Plain, Plain], float] = {}
         if isinstance(mistake, Mapping):
             self.other = self._read_kinds(mistake)
         else:
             self.other = _price(mistake, "mistake", 1.0)
-        self.most_stake = None if most_stake is None else _price(most_stake, "most_stake", 1.0)
+        self.max_stake = None if max_stake is None else _price(max_stake, "max_stake", 1.0)
         self.dearest = max([self.other, *self.by_kind.values()])
         if self.dearest <= 0.0:
             raise InputError("mistake: expected a price above 0, got none")
-        self.unit = self.dearest * (1.0 if self.most_stake is None else self.most_stake)
+        self.unit = self.dearest * (1.0 if self.max_stake is None else self.max_stake)
         """What a loss of 1 is, in the user's money."""
         self.review = self.check_review(review)
 
@@ -76,12 +76,12 @@ class Prices:
     @property
     def plain(self) -> bool:
         """Whether a loss is 0 or 1."""
-        return not self.by_kind and self.most_stake is None and self.task.kind != NUMBER
+        return not self.by_kind and self.max_stake is None and self.task.kind != NUMBER
 
     def of(self, said: Plain, true: Plain, stake: float = 1.0) -> float:
         """The loss of an answer, in [0, 1]; ``stake`` is relative to the most."""
         if self.task.kind == NUMBER:
-            return stake * min(1.0, abs(float(said) - float(true)) / self.task.most_error)
+            return stake * min(1.0, abs(float(said) - float(true)) / self.task.max_error)
         if said == true:
             return 0.0
         return stake * self.by_kind.get((said, true), self.other) / self.dearest
@@ -97,17 +97,17 @@ class Prices:
 
     def as_stake(self, stake: Any) -> float:
         """What is at stake in a case, relative to the most."""
-        if self.most_stake is None:
+        if self.max_stake is None:
             if stake is not None:
-                raise InputError("stake: expected none, as the gate was made without most_stake, got one")
+                raise InputError("stake: expected none, as the gate was made without max_stake, got one")
             return 1.0
-        most = self.most_stake
+        most = self.max_stake
         return as_number(stake, "stake", f"a number above 0, at most {most:g}", lambda s: 0.0 < s <= most) / most
 
     def kept(self) -> dict[str, Any]:
         """What a file says."""
         kinds = [[said, true, price] for (said, true), price in self.by_kind.items()]
-        return {"review": self.review, "other": self.other, "kinds": kinds, "most_stake": self.most_stake}
+        return {"review": self.review, "other": self.other, "kinds": kinds, "max_stake": self.max_stake}
 
 
 def weighed(confidence: Floats, stake: Any) -> Floats:

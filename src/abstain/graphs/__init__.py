@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._core.registry import as_plain, name_of
+from .._core.validation import is_trusted
 from ..errors import InputError, shown
-from ..registry import as_plain, name_of
-from ..trust import is_trusted
 from .base import FeedbackGraph, Moment, kinds
-from .drawing import draw
-from .fixed import Complete, Fixed, SelfLoops, Subset
-from .moving import Abstention, Estimated
+from .builtin import Abstention, Complete, Estimated, Fixed, SelfLoops, Subset, draw
 
 
 def self_loops() -> SelfLoops:
@@ -82,7 +80,7 @@ def spec(graph: FeedbackGraph) -> dict[str, Any] | None:
     if it is to be given again.
 
     >>> spec(subset())
-    {'kind': 'abstain.graphs.fixed:Subset'}
+    {'kind': 'abstain.graphs.builtin:Subset'}
     """
     parameters = get(graph).parameters()
     if parameters is None or "kind" in parameters:

@@ -1,8 +1,4 @@
-"""Feedback graphs: whose losses are used to update whom.
-
-An edge i -> j at round t says: if expert i is chosen, expert j is updated from this round. For a guarantee the graph of
-round t may depend on what came before t, not on x_t (theorem 3; the bias problem of section 4.1 is what happens else).
-"""
+"""Kinds."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -11,13 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._core.registry import Registry, parameters_of
+from .._core.validation import plain, trusted
 from ..errors import InputError
 from ..experts import ExpertSet
-from ..kernels.ucb.graph import GIVEN
-from ..registry import Registry, parameters_of
-from ..tables import plain
-from ..trust import trusted
 from ..typing import Bools, Ints
+
+SELF_LOOPS, COMPLETE, RELATION, ABSTENTION, ESTIMATED, GIVEN = range(6)
+"""The kinds of graph: RELATION is a fixed matrix between teams, ESTIMATED is UCB-GT's, GIVEN comes from outside."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,11 +2,19 @@
 expert changes (section 3), and lower bounds: problems on which no learner can do well.
 """
 
-from .accepting import Regions, regions
-from .coin_flips import RandomLabels, random_labels
-from .grouped import Cliques, cliques
-from .leaning import Lipschitz, lipschitz
-from .stochastic import Instance, bias_problem, proposition_1
+from .stochastic import (
+    Cliques,
+    Instance,
+    Lipschitz,
+    RandomLabels,
+    Regions,
+    bias_problem,
+    cliques,
+    lipschitz,
+    proposition_1,
+    random_labels,
+    regions,
+)
 from .streams import Stream, alternating, flipping, late_bloomer, rotating, switching, trap
 
 __all__ = [

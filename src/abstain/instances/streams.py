@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import losses
+from .._core.validation import MOST, as_count, as_seed, as_share
 from ..experts import ExpertSet, from_columns
-from ..tables import MOST, as_count, as_seed, as_share
 from ..typing import Floats, Ints
 
 

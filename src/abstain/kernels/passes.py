@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..typing import Bools, Floats, Ints
-from .jit import kernel
+from .compiling import inline, kernel
 
 
 @kernel
@@ -132,3 +132,10 @@ def add_costs(abstains: Bools, costs: Floats, sums: Floats) -> None:
         for a in range(abstains.shape[1]):
             if abstains[i, a]:
                 sums[a] += costs[i]
+
+
+@inline
+def mix(key: Any, word: Any) -> Any:
+    """A step of the hash: the key of the words so far, and the next word."""
+    key = (key ^ np.uint64(word)) * np.uint64(0x9E3779B97F4A7C15)
+    return key ^ (key >> np.uint64(29))

@@ -1,20 +1,16 @@
 """Learners, one algorithm a file."""
 
 from ..engine import Choice, KernelLearner, Kernels, Learner
-from .cont_exp3_abs import ContExp3Abs
-from .doubly_robust import DoublyRobust
-from .exp3 import Exp3
-from .exp3_abs import Exp3Abs
-from .full_supervision import FullSupervision
-from .stacked import Stacked
-from .ucb import UCB
-from .ucb_abs import UCBABS
-from .ucb_gt import UCBGT
-from .ucb_nt import UCBNT
+from .cover.cont_exp3_abs import ContExp3Abs
+from .exp3.doubly_robust import DoublyRobust
+from .exp3.exp3 import Exp3
+from .exp3.exp3_abs import Exp3Abs
+from .exp3.stacked import Stacked
+from .ucb.learners import UCB, UCBGT, UCBNT, FullSupervision
+from .ucb_abs import UCBAbs
 
 __all__ = [
     "UCB",
-    "UCBABS",
     "UCBGT",
     "UCBNT",
     "Choice",
@@ -27,4 +23,5 @@ __all__ = [
     "Kernels",
     "Learner",
     "Stacked",
+    "UCBAbs",
 ]

@@ -1,24 +1,195 @@
-"""UCB-ABS: the best choice for each region of inputs, by an upper confidence bound (Cortes et al. 2019)."""
+"""Regions by the pattern of which rules abstain: patterns are kept as bits and found by a hash."""
+
+from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import costs
 from ..engine import Decision, KernelLearner, Kernels, Seed, check_arrays
 from ..engine.feedback import check_predicted
 from ..errors import InputError
 from ..experts import Advice, ExpertSet
-from ..kernels.regions.choices import Members, RegionState, choose, enter_all, full, note, update
-from ..kernels.regions.search import WORD, Patterns
+from ..kernels.compiling import inline, kernel
+from ..kernels.passes import mix
 from ..typing import Array, Bools, Floats, Ints
+
+WORD = 64
+"""Rules in a word."""
+
+
+class Patterns(NamedTuple):
+    """The patterns of the regions, and how to find them; the first row that is free holds that of the round."""
+
+    n_regions: Ints  # (1,)
+    bits: NDArray[np.uint64]  # (capacity, W) bit b of word w is rule 64 w + b
+    heads: Ints  # (a power of 2,) the last region of a place of the hash, or -1
+    chain: Ints  # (capacity,) the one before it in that place, or -1
+
+
+@inline
+def pack(abstains: Bools, row: Any) -> None:
+    """A pattern as bits."""
+    for w in range(np.uint64(row.size)):
+        word, first = np.uint64(0), w * np.uint64(WORD)
+        for b in range(min(np.uint64(WORD), np.uint64(abstains.size) - first)):
+            word |= np.uint64(abstains[first + b]) << b
+        row[w] = word
+
+
+@inline
+def unpack(row: Any, abstains: Bools) -> None:
+    """A pattern from its bits."""
+    for a in range(np.uint64(abstains.size)):
+        abstains[a] = (row[a // np.uint64(WORD)] >> (a % np.uint64(WORD))) & np.uint64(1) != np.uint64(0)
+
+
+@inline
+def _place(region: int, patterns: Patterns) -> Any:
+    """Where a pattern is in the table of the hash."""
+    key = np.uint64(0)
+    for w in range(patterns.bits.shape[1]):
+        key = mix(key, patterns.bits[region, w])
+    return key & np.uint64(patterns.heads.size - 1)
+
+
+@kernel
+def find(abstains: Bools, patterns: Patterns) -> int:
+    """The region of a pattern; ``n_regions`` if it is new. The pattern is put where a new one's belongs."""
+    free = patterns.n_regions[0]
+    pack(abstains, patterns.bits[free])
+    region = patterns.heads[_place(free, patterns)]
+    while region >= 0:
+        differ = np.uint64(0)
+        for w in range(patterns.bits.shape[1]):
+            differ |= patterns.bits[region, w] ^ patterns.bits[free, w]
+        if differ == np.uint64(0):
+            return int(region)
+        region = patterns.chain[region]
+    return int(free)
+
+
+@kernel
+def enter(patterns: Patterns) -> None:
+    """Make the pattern of the round a region."""
+    region = patterns.n_regions[0]
+    place = _place(region, patterns)
+    patterns.chain[region] = patterns.heads[place]
+    patterns.heads[place] = region
+    patterns.n_regions[0] = region + 1
+
+
+WIDTH = 5.0
+"""The square of the width of a confidence interval, ``5 log t / n``: that of the paper."""
+
+
+class Members(NamedTuple):
+    """The experts, and those of each predictor side by side; never changes."""
+
+    predictor: Ints  # (K,) of each expert
+    rule: Ints  # (K,)
+    expert: Ints  # (K,) by predictor, increasing within one
+    start: Ints  # (P + 1,) where those of each predictor begin
+
+
+class RegionState(NamedTuple):
+    """A learner: everything it knows. Rows from the number of regions on are 0, or scratch."""
+
+    members: Members
+    patterns: Patterns
+    labels: Floats  # (capacity,) how many were seen
+    losses: Floats  # (capacity, P) the sum of each predictor's
+    leader: Ints  # (capacity,) the expert to follow if one predicts, or -1
+    silent: Ints  # (capacity,) the expert to follow if one abstains, or -1
+
+
+@inline
+def _first_of(predictor: Any, abstains: Bools, members: Members) -> int:
+    """The first expert that predicts with this predictor, or -1."""
+    for k in range(members.start[predictor], members.start[predictor + 1]):
+        if not abstains[members.rule[members.expert[k]]]:
+            return int(members.expert[k])
+    return -1
+
+
+@kernel
+def _lead(region: int, abstains: Bools, s: RegionState) -> None:
+    """Find the first expert with the predictor of least loss, the lowest among equals, of those that predict."""
+    least, s.leader[region] = np.inf, -1
+    for p in range(s.losses.shape[1]):
+        if s.losses[region, p] < least:
+            expert = _first_of(p, abstains, s.members)
+            if expert >= 0:
+                least, s.leader[region] = s.losses[region, p], expert
+
+
+@kernel
+def _survey(region: int, abstains: Bools, s: RegionState) -> None:
+    """Find whom to follow in a region."""
+    _lead(region, abstains, s)
+    s.silent[region] = -1
+    for k in range(s.members.rule.size):
+        if abstains[s.members.rule[k]]:
+            s.silent[region] = k
+            break
+
+
+@kernel
+def enter_all(n: int, abstains: Bools, s: RegionState) -> None:
+    """Make the first n rows regions; ``abstains`` is scratch."""
+    for region in range(n):
+        unpack(s.patterns.bits[region], abstains)
+        _survey(region, abstains, s)
+        enter(s.patterns)
+
+
+@kernel
+def full(s: RegionState) -> bool:
+    """Whether there is no room for a new region, and for the pattern of one more round behind it."""
+    return bool(s.patterns.n_regions[0] >= s.labels.size - 1)
+
+
+@kernel
+def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: RegionState) -> tuple[int, float]:
+    """Predict if the least mean error of the region may be below the cost, x; the region is carried."""
+    region = find(abstains, s.patterns)
+    if region == s.patterns.n_regions[0]:
+        _survey(region, abstains, s)
+    carry[0] = region
+    leader, silent, n = s.leader[region], s.silent[region], s.labels[region]
+    predicts = leader >= 0
+    if predicts and silent >= 0 and n > 0.0:
+        mean = s.losses[region, s.members.predictor[leader]] / n
+        predicts = mean - math.sqrt(WIDTH * math.log(t) / n) < x[0]
+    return (leader, 1.0) if predicts else (silent, 0.0)
+
+
+@kernel
+def note(t: int, expert: int, abstains: Bools, carry: Floats, s: RegionState) -> None:
+    """A round was decided in a region, perhaps a new one."""
+    if int(carry[0]) == s.patterns.n_regions[0]:
+        enter(s.patterns)
+
+
+@kernel
+def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: RegionState) -> None:
+    """A label shows the losses of all predictors; without one there is nothing to learn."""
+    if seen:
+        region = int(carry[0])
+        s.labels[region] += 1.0
+        for p in range(np.uint64(losses.size)):
+            s.losses[region, p] += losses[p]
+        _lead(region, abstains, s)
+
 
 _LEAST_CAPACITY = 16
 
 
-class UCBABS(KernelLearner):
+class UCBAbs(KernelLearner):
     """UCB-ABS (Cortes, DeSalvo, Gentile, Mohri and Yang, *Online learning with sleeping experts and feedback graphs*,
     ICML 2019): in each region of inputs predict as well as can be, or abstain.
 
@@ -38,7 +209,7 @@ class UCBABS(KernelLearner):
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=20_000, seed=0)
     >>> experts = ab.experts.hyperplanes(dim=2, n_predictors=3, n_rings=4, seed=0)
-    >>> learner = UCBABS(experts, cost=0.05)
+    >>> learner = UCBAbs(experts, cost=0.05)
     >>> trace = ab.simulate(learner, X, y)
     >>> best = ab.best_in_hindsight(experts, X, y, cost=0.05)
     >>> learner.n_regions, bool(trace.regret(best)[-1] < 0.0)

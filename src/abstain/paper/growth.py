@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__, theory
+from .._core.validation import as_count, as_seed, is_number
 from ..errors import InputError
 from ..experiments import seeds
 from ..experiments.specs import Keyed, one_of
 from ..instances import Lipschitz, lipschitz
 from ..learners import ContExp3Abs
-from ..learners.balls import most_balls
+from ..learners.cover.cont_exp3_abs import most_balls
+from ..losses import ramp_value
 from ..simulate import simulate
-from ..surrogate import ramp_value
-from ..tables import as_count, as_seed, is_number
 from ..typing import Floats, Ints
 
 QUICK_ROUNDS, QUICK_RUNS = 10_000, 2

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._core.validation import as_floats, as_number, is_number
 from ..errors import InputError, shown
 from ..graphs.base import as_edges
-from ..tables import as_floats, as_number, is_number
 from ..typing import Bools, Floats
 
 MOST_EXACT = 16

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ... import datasets
+from ..._core.pages import environment
 from ...errors import AbstainError
-from ...pages import environment
 from ...paper.growth import GrowthStudy
 from ...paper.logs.study import LogStudy
 from ...paper.readings import Reading

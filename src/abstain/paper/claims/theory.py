@@ -12,8 +12,8 @@ from ...experiments.claims import PART, Claim, Failure, Finding, by_share, not_j
 from ...experiments.evidence import Results, Setting
 from ...experiments.sets import GAPPED, INSTANCES
 from ...instances import Regions
+from ...losses import ramp_value, surrogate
 from ...regret import best_in_hindsight
-from ...surrogate import ramp_value, surrogate
 from ...typing import Bools
 from .order import slope
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from ...experiments.figures import Figure
 from ...experiments.style import BLUE, GREY, RED, new_figure
-from ...losses import ramp
-from ...surrogate import surrogate
+from ...losses import ramp, surrogate
 from ..claims.theory import example_losses
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ class LossCurves(NamedTuple):
 
 
 def loss_curves(gamma: float = 0.3, cost: float = 0.25, margin: float = 0.06) -> LossCurves:
-    """All by `abstain.surrogate` and `abstain.losses`; the label is +1, so that h is minus the margin."""
+    """All by `abstain.losses`; the label is +1, so that h is minus the margin."""
     a = np.linspace(-1.0, 1.0, 401)
     steps = np.array([-1.0, 0.0, 0.0, 1.0])
     ramps = [Curve("0/1 loss", tuple(steps), (0.0, 0.0, 1.0, 1.0))]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...replacing import replacing
+from ..._core.files import replacing
 from ...typing import Bools, Floats
 from .recipes import CLASSES, answers, read
 

@@ -14,7 +14,7 @@ from ...errors import FileError, InputError
 from ...experiments.sets import MissingDataError
 from ...experiments.specs import Keyed
 from ...experts import ExpertSet
-from ...experts.levels import spaced
+from ...experts.columns import spaced
 from ...losses import Loss
 from ...typing import Array, Floats, Ints
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ... import __version__, alternatives
+from ..._core.validation import as_count, as_seed, is_number
 from ...errors import InputError
 from ...experiments import seeds
 from ...experiments.sets import fingerprint
 from ...experiments.specs import Keyed, LearnerSpec
 from ...simulate import simulate
-from ...tables import as_count, as_seed, is_number
 from ...typing import Bools, Floats
 from .recipes import LOGS, SHIPPED, ModelLog, Recipe, make, recipe
 

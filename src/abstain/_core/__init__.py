@@ -1,0 +1,1 @@
+"""What every layer uses: validation, files, the registry of classes, signals."""

@@ -1,0 +1,154 @@
+"""Writing a file in one piece: the old one stays until the new one is whole, and a kill leaves nothing for long."""
+
+import hashlib
+import io
+import json
+import os
+import secrets
+import stat
+import sys
+import time
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import FileError
+
+if sys.platform != "win32":
+    import fcntl
+
+MOMENT = 60.0
+"""Windows: seconds between closing a file and renaming it, and far more than that ever takes."""
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A stream to a temporary file in the same folder that gets the name at the end.
+
+    An existing file's mode stays; a link stays a link, and what it leads to is replaced. A writer locks its temporary
+    file, so that the next one can tell what a killed one has left, and removes that.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        mode = stat.S_IMODE(target.stat().st_mode)
+    except FileNotFoundError:
+        mode = None
+    start = f".abstain-{hashlib.blake2b(os.fsencode(target.name), digest_size=4).hexdigest()}-"
+    _remove_leftovers(target.parent, start)
+    temporary, stream = _create(target.parent, start, 0o666 if mode is None else 0o600)
+    try:
+        with stream:
+            yield stream
+            stream.flush()
+            if mode is not None and sys.platform != "win32":
+                os.fchmod(stream.fileno(), mode)
+            os.fsync(stream.fileno())
+            if sys.platform != "win32":
+                temporary.replace(target)  # while it is locked
+        if sys.platform == "win32":
+            temporary.replace(target)  # only now: an open file cannot be renamed
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync(target.parent)
+
+
+def _create(folder: Path, start: str, mode: int) -> tuple[Path, BinaryIO]:
+    """A new file, locked. Another writer may take it for a leftover before it is: then one more."""
+    while True:
+        temporary = folder / f"{start}{secrets.token_hex(8)}"
+        stream = open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115 (the caller does)
+        if sys.platform == "win32":
+            return temporary, stream
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            removed = not temporary.exists()
+        except BlockingIOError:
+            removed = True
+        except OSError:  # a file system without locks, where nothing is ever taken for a leftover
+            removed = False
+        if not removed:
+            return temporary, stream
+        stream.close()
+
+
+def _remove_leftovers(folder: Path, start: str) -> None:
+    """Remove the temporary files of writers that are dead. What cannot be removed stays: it is only in the way."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if path.name.startswith(start):
+                with suppress(OSError):
+                    if sys.platform == "win32":  # an open file cannot be removed
+                        if time.time() - path.stat().st_mtime > MOMENT:
+                            path.unlink()
+                    else:
+                        with path.open("rb") as stream:
+                            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)  # fails while its writer lives
+                            path.unlink()
+
+
+def _sync(folder: Path) -> None:
+    """Have the new name on the disk, too, where the system can be asked for that."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+FORMAT = "abstain-learner"
+VERSION = 2
+
+
+def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write a learner's file, in one piece."""
+    with replacing(path) as stream, zipfile.ZipFile(stream, "w") as archive:
+        text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1, default=_as_plain)
+        archive.writestr(_entry("header.json"), text)
+        for name, array in arrays.items():
+            with archive.open(_entry(f"{name}.npy"), "w", force_zip64=True) as part:
+                np.lib.format.write_array(part, np.ascontiguousarray(array), allow_pickle=False)
+
+
+def _as_plain(value: Any) -> Any:
+    """NumPy's numbers as Python's."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"{value!r} cannot be written as JSON")
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
+
+
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the arrays of a file, or a `FileError` that says what is wrong with it."""
+    data = Path(path).read_bytes()
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            broken = archive.testzip()
+            if broken is not None:
+                raise FileError(f"{path}: damaged: {broken} does not match its checksum")
+            header = json.loads(archive.read("header.json"))
+            if not isinstance(header, dict) or header.get("format") != FORMAT:
+                raise FileError(f"{path}: expected a saved learner, got another kind of file")
+            if header["version"] > VERSION:
+                raise FileError(f"{path}: version {header['version']} is newer than this library reads ({VERSION})")
+            arrays = {}
+            for name in archive.namelist():
+                if name.endswith(".npy"):
+                    with archive.open(name) as part:
+                        arrays[name.removesuffix(".npy")] = np.lib.format.read_array(part, allow_pickle=False)
+    except FileError:
+        raise
+    except Exception as error:  # whatever bytes that are no such file make the readers raise
+        raise FileError(f"{path}: damaged, or not a saved learner ({error})") from None
+    return header, arrays

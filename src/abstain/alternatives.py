@@ -1,0 +1,377 @@
+"""The rounds of a log, checked, and what a policy makes of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import costs
+from ._core.validation import as_count, as_flag, as_floats
+from .errors import InputError
+from .kernels.compiling import kernel
+from .typing import Bools, Floats, Ints
+
+
+class Rounds(NamedTuple):
+    """A log, checked."""
+
+    confidence: Floats
+    losses: Floats
+    cost: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """What was paid for following a policy."""
+
+    loss: Floats
+    """In each round (n,)."""
+    abstained: Bools
+    """Whether the round was handed over (n,)."""
+
+
+def as_rounds(confidence: ArrayLike, losses: ArrayLike, cost: float | ArrayLike) -> Rounds:
+    """The log, or an error that says what is wrong with it."""
+    sure, lost = as_floats(confidence, "confidence"), as_floats(losses, "losses")
+    if sure.ndim != 2 or sure.size == 0:
+        raise InputError(f"confidence: expected one row a round, one column a model, got shape {sure.shape}")
+    if lost.shape != sure.shape:
+        raise InputError(f"losses: expected the shape of confidence, {sure.shape}, got {lost.shape}")
+    if not (sure < np.inf).all():
+        raise InputError(f"confidence: expected numbers below infinity, got {sure[~(sure < np.inf)][0]}")
+    if not ((lost >= 0.0) & (lost <= 1.0)).all():
+        raise InputError(f"losses: expected values in [0, 1], got {lost[~((lost >= 0.0) & (lost <= 1.0))][0]}")
+    price = costs.get(cost)
+    if not isinstance(price, (costs.Constant, costs.PerRound)):
+        raise InputError(f"cost: expected a number or one a round, got {type(cost).__name__}")
+    if isinstance(price, costs.PerRound) and len(price.values) != len(sure):
+        raise InputError(f"cost: expected one value or {len(sure)}, one a round, got {len(price.values)}")
+    return Rounds(sure, lost, np.ascontiguousarray(price.of(None, 1, len(sure))))
+
+
+@kernel
+def sweep(order: Ints, sure: Floats, lost: Floats, cost: Floats, thresholds: Floats, totals: Floats) -> None:
+    """For increasing ``thresholds``, the cost of the rounds at or below each and the losses of those above it.
+
+    ``order`` has the rounds that count, by ``sure``, increasing.
+    """
+    n, whole = len(order), 0.0
+    for i in range(n):
+        whole += lost[order[i]]
+    silent, gone, i = 0.0, 0.0, 0
+    for k in range(len(thresholds)):
+        while i < n and sure[order[i]] <= thresholds[k]:
+            silent += cost[order[i]]
+            gone += lost[order[i]]
+            i += 1
+        totals[k] = silent + (whole - gone)
+
+
+@kernel
+def merge(old: Ints, place: Ints, fresh: Ints, sure: Floats, out: Ints) -> int:
+    """Merge rounds in the order of ``sure``: those of ``old`` that still have a place (not -1), and ``fresh`` ones.
+
+    Returns how many there are in ``out``; equals go by place, as a stable sort has them.
+    """
+    i, j, n = 0, 0, 0
+    while i < len(old) or j < len(fresh):
+        if i < len(old) and place[old[i]] < 0:
+            i += 1
+            continue
+        first = j == len(fresh)
+        if i < len(old) and not first:
+            a, b = place[old[i]], fresh[j]
+            first = sure[a] < sure[b] or (sure[a] == sure[b] and a < b)
+        if first:
+            out[n] = place[old[i]]
+            i += 1
+        else:
+            out[n] = fresh[j]
+            j += 1
+        n += 1
+    return n
+
+
+QUANTILES = 200
+"""Thresholds tried for each model; on so many rounds or fewer, all that make a difference."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned(Played):
+    """A model and the threshold its confidence has to exceed.
+
+    A threshold of minus infinity answers always (where the model has an answer), one of infinity never.
+    """
+
+    model: int
+    threshold: float
+
+
+def tuned(confidence: ArrayLike, losses: ArrayLike, cost: float | ArrayLike, first: int) -> Tuned:
+    """The model and threshold that lose least on the ``first`` rounds, all of whose labels are known, kept for ever.
+
+    Thresholds are 200 quantiles of each model's confidence in those rounds, and answering always or never.
+
+    >>> confidence = np.array([[0.9], [0.6], [0.8], [0.5], [0.7]])
+    >>> losses = np.array([[0.0], [1.0], [0.0], [1.0], [1.0]])
+    >>> policy = tuned(confidence, losses, cost=0.2, first=4)
+    >>> policy.model, policy.threshold, policy.loss
+    (0, 0.6, array([0. , 0.2, 0. , 0.2, 1. ]))
+    """
+    rounds = as_rounds(confidence, losses, cost)
+    return _best_in(rounds, 0, as_count(first, "first", most=len(rounds.cost)))
+
+
+def hindsight(
+    confidence: ArrayLike, losses: ArrayLike, cost: float | ArrayLike, first: int = 0, last: int | None = None
+) -> Tuned:
+    """The model and threshold that lose least on the rounds ``first``, ..., ``last - 1`` (all, if not given): nobody
+    could have known.
+    """
+    rounds = as_rounds(confidence, losses, cost)
+    end = len(rounds.cost) if last is None else as_count(last, "last", most=len(rounds.cost))
+    begin = as_count(first, "first", least=0)
+    if begin >= end:
+        raise InputError(f"first: expected a round before {end}, got {begin}")
+    return _best_in(rounds, begin, end)
+
+
+def _best_in(rounds: Rounds, first: int, last: int) -> Tuned:
+    model, threshold, _ = best(Rounds(*(part[first:last] for part in rounds)))
+    silent = rounds.confidence[:, model] <= threshold
+    return Tuned(np.where(silent, rounds.cost, rounds.losses[:, model]), silent, model, threshold)
+
+
+def best(rounds: Rounds, orders: Sequence[Ints] | None = None) -> tuple[int, float, float]:
+    """The best model, its threshold and what they lose in all; among equals the first model, the least threshold.
+
+    ``orders`` are the rounds that count, sorted by the confidence of each model, where they are known.
+    """
+    found = (0, -np.inf, np.inf)
+    for model in range(rounds.confidence.shape[1]):
+        thresholds, totals = sums(rounds, model, None if orders is None else orders[model])
+        k = int(np.argmin(totals))
+        if totals[k] < found[2]:
+            found = (model, float(thresholds[k]), float(totals[k]))
+    return found
+
+
+def sums(rounds: Rounds, model: int, order: Ints | None = None) -> tuple[Floats, Floats]:
+    """The thresholds of a model, increasing, and what each loses in all rounds: by sorting once, not by trying."""
+    sure, lost, cost = (
+        np.ascontiguousarray(part) for part in (rounds.confidence[:, model], rounds.losses[:, model], rounds.cost)
+    )
+    if order is None:
+        order = np.argsort(sure, kind="stable")
+    thresholds = np.concatenate([[-np.inf], sure[order[_quantiles(len(order))]], [np.inf]])
+    totals = np.empty(len(thresholds))
+    sweep(order, sure, lost, cost, thresholds, totals)
+    return thresholds, totals
+
+
+@lru_cache(maxsize=16)
+def _quantiles(n: int) -> Ints:
+    """Their places among n sorted numbers."""
+    return np.linspace(0, n - 1, min(n, QUANTILES)).round().astype(np.int64)
+
+
+_NUMBER, _SEEN, _COST, _MODELS = 0, 1, 2, 3
+"""Columns of a table of rounds; from the last on, the confidences of the models and then their losses."""
+
+
+class Used(NamedTuple):
+    """The pair in use in each round, and what it did."""
+
+    loss: Floats
+    abstained: Bools
+    model: Ints
+    threshold: Floats
+
+
+class Retuning:
+    """The policy of `retuned`. Memory holds the window and the rounds whose labels are still to come."""
+
+    def __init__(self, labelled: Rounds, every: int = 500, window: int = 4_000, own: bool = True) -> None:
+        """``labelled`` are the first rounds, which `play` gets again."""
+        self.model, self.threshold, _ = best(labelled)
+        self._first, self._every, self._own = len(labelled.cost), every, own
+        self._round = 0
+        # By the number of the choice that is the first to know them.
+        self._waiting: dict[int, list[Floats]] = {}
+        self._window = Window(labelled.confidence.shape[1], window)
+
+    def play(self, rounds: Rounds, due: Ints) -> Used:
+        """The next rounds; the label of round t (counted from 0 over all pieces) is known in round ``due[t]``, later
+        than t, and from then on.
+        """
+        n = len(rounds.cost)
+        used = Used(np.empty(n), np.empty(n, np.bool_), np.empty(n, np.int64), np.empty(n))
+        begin = 0
+        while begin < n:
+            # The first choice holds until it is made again; later ones for one step.
+            number, gone = divmod(max(0, self._round - self._first), self._every)
+            if number > 0 and gone == 0:
+                self._window.add(self._waiting.pop(number, []))
+                self.model, self.threshold = self._window.choose(self.model, self.threshold)
+            rows = slice(begin, min(n, begin + self._every - gone + max(0, self._first - self._round)))
+            used.model[rows], used.threshold[rows] = self.model, self.threshold
+            used.abstained[rows] = rounds.confidence[rows, self.model] <= self.threshold
+            used.loss[rows] = np.where(used.abstained[rows], rounds.cost[rows], rounds.losses[rows, self.model])
+            self._wait(Rounds(*(part[rows] for part in rounds)), due[rows], used.abstained[rows])
+            self._round += rows.stop - begin
+            begin = rows.stop
+        return used
+
+    def _wait(self, rounds: Rounds, due: Ints, abstained: Bools) -> None:
+        """Keep rounds until the first choice after their labels came."""
+        number = np.arange(self._round, self._round + len(due))
+        seen = ~abstained | (number < self._first) if self._own else np.ones(len(due), np.bool_)
+        table = np.column_stack([number, seen, rounds.cost, rounds.confidence, rounds.losses])
+        choice = np.maximum(1, -((self._first - due) // self._every))
+        order = np.argsort(choice, kind="stable")
+        table, choice = table[order], choice[order]
+        cuts = np.flatnonzero(np.diff(choice)) + 1
+        most = self._window.size
+        for k, part in zip(choice[[0, *cuts]].tolist(), np.split(table, cuts), strict=True):
+            parts = self._waiting.setdefault(k, [])
+            parts.append(part[-most:])
+            if sum(map(len, parts)) > 2 * most:  # only the last can be in the window
+                self._waiting[k] = [np.concatenate(parts)[-most:]]
+
+
+class Window:
+    """The last rounds whose labels have come, and the order of each model's confidences in them."""
+
+    def __init__(self, models: int, size: int) -> None:
+        self.size = size
+        self._table = np.empty((0, _MODELS + 2 * models))
+        self._orders = [np.empty(0, np.int64) for _ in range(models)]
+
+    def add(self, come: list[Floats]) -> None:
+        """Rounds whose labels came. Those that stay are in order already: the others are merged into it."""
+        if not come:
+            return
+        table = np.concatenate([self._table, *come])
+        by_number = np.argsort(table[:, _NUMBER], kind="stable")[-self.size :]
+        place = np.full(len(table), -1)
+        place[by_number] = np.arange(len(by_number))
+        old, self._table = len(self._table), table[by_number]
+        fresh = np.sort(place[old:][(place[old:] >= 0) & (table[old:, _SEEN] == 1.0)])
+        for model, order in enumerate(self._orders):
+            sure = np.ascontiguousarray(self._table[:, _MODELS + model])
+            sorted_fresh = fresh[np.argsort(sure[fresh], kind="stable")]
+            merged = np.empty(len(order) + len(fresh), np.int64)
+            self._orders[model] = merged[: merge(order, place, sorted_fresh, sure, merged)]
+
+    def choose(self, model: int, threshold: float) -> tuple[int, float]:
+        """The best pair on the labels that were seen, unless the one in use is as good."""
+        table, middle = self._table, _MODELS + len(self._orders)
+        seen = table[:, _SEEN] == 1.0
+        if not seen.any():
+            return model, threshold
+        silent = table[:, _MODELS + model] <= threshold
+        now = np.where(silent, table[:, _COST], table[:, middle + model])[seen].sum()
+        better = best(Rounds(table[:, _MODELS:middle], table[:, middle:], table[:, _COST]), self._orders)
+        # Sums in another order differ by rounding, which is no evidence.
+        return better[:2] if better[2] < now - 1e-9 * seen.sum() else (model, threshold)
+
+
+@dataclass(frozen=True, eq=False)
+class Retuned(Played):
+    """The model and the threshold in use in each round."""
+
+    model: Ints
+    threshold: Floats
+
+
+def retuned(
+    confidence: ArrayLike,
+    losses: ArrayLike,
+    cost: float | ArrayLike,
+    first: int,
+    *,
+    every: int = 500,
+    window: int = 4_000,
+    delay: int = 0,
+    own: bool = True,
+) -> Retuned:
+    """`tuned` on the ``first`` rounds, then tuned again after every ``every`` rounds on the last ``window`` rounds
+    whose labels have come: those of round t are known from round t + ``delay`` + 1 on.
+
+    With ``own`` only answers bring labels (and the ``first`` rounds, which were labelled to begin with), as in
+    production. It does what is usually done: it tunes on the rounds that have a label as if they were all there are.
+    So an estimate of a pair of model and threshold is its mean loss on those, the cost where it would hand over. That
+    is biased: rounds handed over are the uncertain ones, and nothing stands for them. A threshold that rose once shows
+    no label below it, so no evidence that it should fall; where no pair is strictly better than the one in use, that
+    one stays. Without ``own`` every round has its label.
+
+    >>> rng = np.random.default_rng(0)
+    >>> confidence = rng.random((1000, 2))
+    >>> losses = (rng.random((1000, 2)) > confidence) * 1.0
+    >>> policy = retuned(confidence, losses, 0.2, first=100, every=100, own=False)
+    >>> policy.threshold[[0, -1]].round(1)
+    array([0.8, 0.7])
+    """
+    rounds = as_rounds(confidence, losses, cost)
+    n = len(rounds.cost)
+    start = as_count(first, "first", most=n)
+    step, width, late = as_count(every, "every"), as_count(window, "window"), as_count(delay, "delay", least=0)
+    policy = Retuning(Rounds(*(part[:start] for part in rounds)), step, width, as_flag(own, "own"))
+    # A label that comes later than the last round is not needed.
+    return Retuned(*policy.play(rounds, np.minimum(np.arange(1, n + 1) + min(late, n), n)))
+
+
+class Totals:
+    """For each model and each of its thresholds: how often it answered, and what it lost in all.
+
+    ``thresholds`` are increasing, one array a model. A round is counted between two of them, once; sums come at the
+    end.
+    """
+
+    def __init__(self, thresholds: Sequence[Floats]) -> None:
+        self.thresholds = [np.asarray(one) for one in thresholds]
+        # Bin k: the confidence is above k of the thresholds.
+        self._count, self._lost, self._cost = ([np.zeros(len(one) + 1) for one in thresholds] for _ in range(3))
+
+    def add(self, rounds: Rounds) -> None:
+        """Count rounds."""
+        for model, thresholds in enumerate(self.thresholds):
+            above, n = np.searchsorted(thresholds, rounds.confidence[:, model], side="left"), len(thresholds) + 1
+            self._count[model] += np.bincount(above, minlength=n)
+            self._lost[model] += np.bincount(above, rounds.losses[:, model], n)
+            self._cost[model] += np.bincount(above, rounds.cost, n)
+
+    def answered(self, model: int) -> tuple[Ints, Floats]:
+        """For each threshold of a model: the rounds above it, and what was lost in them."""
+        return _above(self._count[model]).astype(np.int64), _above(self._lost[model])
+
+    def sums(self, model: int) -> Floats:
+        """What each threshold of a model loses in all rounds: the losses above it, the costs of the others."""
+        return _above(self._lost[model]) + np.cumsum(self._cost[model])[:-1]
+
+    def best(self) -> tuple[int, float, float]:
+        """The best model, its threshold and what they lose in all; among equals the first model, the least threshold.
+
+        >>> totals = Totals([np.array([-np.inf, 0.5])])
+        >>> totals.add(Rounds(np.array([[0.9], [0.4]]), np.array([[0.0], [1.0]]), np.array([0.25, 0.25])))
+        >>> totals.best()
+        (0, 0.5, 0.25)
+        """
+        found = (0, -np.inf, np.inf)
+        for model, thresholds in enumerate(self.thresholds):
+            sums = self.sums(model)
+            k = int(np.argmin(sums))
+            if sums[k] < found[2]:
+                found = (model, float(thresholds[k]), float(sums[k]))
+        return found
+
+
+def _above(bins: Floats) -> Floats:
+    """For each threshold the sum of the bins above it."""
+    return np.cumsum(bins[::-1])[::-1][1:]
+
+
+__all__ = ["Played", "Retuned", "Tuned", "hindsight", "retuned", "tuned"]

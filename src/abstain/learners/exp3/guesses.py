@@ -1,0 +1,189 @@
+"""Guesses of what predictors would lose: fixed before it is drawn whom to follow, so that they bias nothing.
+
+A predictor's *cell* is the pattern in which its own rules abstain on x, as far as its first bit and the first rule that
+does otherwise tell it: all of it for rings, balls and thresholds. In every cell the guess starts at 0, moves towards
+what the labels seen there say, and fades back to 0 where labels fail to come.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...kernels.compiling import inline
+from ...typing import Array, Bools, Floats, Ints
+
+BELIEF = 6.0
+"""The largest log-odds the model of the label comes to."""
+LEAST_SLOPE = 1e-8
+"""What sums of squares begin with, and never fade below: the model divides by their roots."""
+
+
+class Constants(NamedTuple):
+    """What was chosen once, on the tuning seeds (see the ablation in docs/doubly-robust.md)."""
+
+    clip: float = 0.3  # estimates divide by no less than so many times the rate
+    fading: float = 30.0  # a guess is gone after so many times sqrt(t) visits without a label
+    prior: float = 4.0  # labels' worth of belief that nothing is lost
+    most: float = 10.0  # the largest weight of a label, 1 / o else
+    step: float = 0.2  # of the label's model
+    every: int = 0  # guesses fade like a memory (see `Memory`), in steps so many rounds apart ...
+    keep: float = 1.0  # ... that keep so much
+
+
+class Guesses(NamedTuple):
+    """What guesses are made of."""
+
+    constants: Constants
+    first: Ints  # (P + 1,) where the rules of each predictor begin ...
+    rules: Ints  # (K,) ... in this list
+    alike: bool  # all predictors have the same rules
+    support: Floats  # (cells, P) n: labels seen, weighted
+    residual: Floats  # (cells, P) e: what was lost beyond the model's guess, weighted
+    unseen: Floats  # (cells, P) visits since the last label
+    belief: Floats  # (P + 1,) v: the model of the label
+    slopes: Floats  # (P + 1,) sums of the squares of its gradients
+    lost: Floats  # (P, 2) labels and losses of a predictor, weighted: the guess where labels have no model
+    cell: Ints  # (P,) scratch: the cell of each predictor
+    lean: Floats  # (P,) scratch: the share of its rules that predict; then times the sign it predicts
+
+
+def guesses(predictor_of: Ints, rule_of: Ints, n_predictors: int, constants: Constants) -> Guesses:
+    """Nothing seen yet."""
+    order = np.lexsort((rule_of, predictor_of))
+    counts = np.bincount(predictor_of, minlength=n_predictors)
+    rules, n_cells = rule_of[order], max(1, 2 * int(counts.max()))
+    alike = bool((counts == counts[0]).all()) and bool((rules.reshape(n_predictors, -1) == rules[: counts[0]]).all())
+    cells = (n_cells, n_predictors)
+    return Guesses(
+        constants=constants,
+        first=np.concatenate([[0], np.cumsum(counts)]),
+        rules=rules,
+        alike=alike,
+        support=np.zeros(cells),
+        residual=np.zeros(cells),
+        unseen=np.zeros(cells),
+        belief=np.zeros(n_predictors + 1),
+        slopes=np.full(n_predictors + 1, LEAST_SLOPE),
+        lost=np.zeros((n_predictors, 2)),
+        cell=np.zeros(n_predictors, np.int64),
+        lean=np.zeros(n_predictors),
+    )
+
+
+@inline
+def look(abstains: Bools, g: Guesses) -> None:
+    """Find the cell of every predictor and the share of its rules that predict."""
+    n = g.cell.size
+    for p in range(1 if g.alike else n):
+        first, last = g.first[p], g.first[p + 1]
+        start = last > first and abstains[g.rules[first]]
+        other, predicting = 0, 0
+        for i in range(first, last):
+            silent = abstains[g.rules[i]]
+            predicting += not silent
+            if other == 0 and silent != start:
+                other = i - first
+        g.cell[p], g.lean[p] = 2 * other + start, predicting / max(1, last - first)
+    if g.alike:
+        for p in range(1, n):
+            g.cell[p], g.lean[p] = g.cell[0], g.lean[0]
+
+
+@inline
+def believe(low: Floats, high: Floats, g: Guesses) -> float:
+    """The model's probability of the label +1; predictors lose ``low`` if it is -1, ``high`` if it is +1."""
+    n = np.uint64(g.lean.size)
+    for p in range(n):
+        g.lean[p] *= (high[p] < low[p]) - 1.0 * (high[p] > low[p])
+    odds = g.belief[n]
+    for p in range(n):
+        odds += g.belief[p] * g.lean[p]
+    return 1.0 / (1.0 + math.exp(-min(BELIEF, max(-BELIEF, odds))))
+
+
+@inline
+def _model(p: Any, rho: float, low: Floats, high: Floats, g: Guesses) -> float:
+    """What the model of the label says a predictor loses; without one, what it lost so far."""
+    if low.size > 0:
+        return float(rho * high[p] + (1.0 - rho) * low[p])
+    return float(g.lost[p, 1] / g.lost[p, 0]) if g.lost[p, 0] > 0.0 else 0.0
+
+
+@inline
+def _fade(unseen: float, patience: float) -> float:
+    return max(0.0, 1.0 - unseen / patience)
+
+
+@inline
+def guess(rho: float, learnt: float, low: Floats, high: Floats, out: Floats, g: Guesses) -> None:
+    """The guesses of all predictors, in their cells; ``learnt`` rounds were learnt before."""
+    patience = g.constants.fading * math.sqrt(learnt + 1.0)
+    for p in range(np.uint64(g.cell.size)):
+        j = np.uint64(g.cell[p])
+        fade = _fade(g.unseen[j, p], patience)
+        support = fade * g.support[j, p]
+        value = (support * _model(p, rho, low, high, g) + fade * g.residual[j, p]) / (support + g.constants.prior)
+        out[p] = min(1.0, max(0.0, value))
+
+
+@inline
+def miss(g: Guesses) -> None:
+    """No label came."""
+    for p in range(np.uint64(g.cell.size)):
+        g.unseen[np.uint64(g.cell[p]), p] += 1.0
+
+
+@inline
+def learn_guesses(rho: float, learnt: float, seen: float, losses: Array, low: Floats, high: Floats, g: Guesses) -> None:
+    """A label came, which was seen with probability ``seen``."""
+    patience = g.constants.fading * math.sqrt(learnt + 1.0)
+    weight = min(1.0 / seen, g.constants.most)
+    for p in range(np.uint64(g.cell.size)):
+        j = np.uint64(g.cell[p])
+        fade = _fade(g.unseen[j, p], patience)
+        beyond = losses[p] - _model(p, rho, low, high, g)
+        g.support[j, p] = fade * g.support[j, p] + weight
+        g.residual[j, p] = fade * g.residual[j, p] + weight * beyond
+        g.unseen[j, p] = 0.0
+    if low.size == 0:
+        for p in range(np.uint64(g.cell.size)):
+            g.lost[p, 0] += weight
+            g.lost[p, 1] += weight * losses[p]
+
+
+@inline
+def learn_label(rho: float, losses: Array, low: Floats, high: Floats, g: Guesses) -> None:
+    """A step of Adagrad on the log-loss of the model; the label is told by what a predictor lost."""
+    n = np.uint64(g.lean.size)
+    telling = np.uint64(0)  # the first predictor that loses more by one label than by the other
+    while telling < n and high[telling] == low[telling]:
+        telling += np.uint64(1)
+    if telling == n:
+        return
+    positive = abs(losses[telling] - high[telling]) < abs(losses[telling] - low[telling])
+    slope = rho - 1.0 if positive else rho
+    for p in range(n):
+        along = slope * g.lean[p]
+        g.slopes[p] += along * along
+    for p in range(n):
+        g.belief[p] -= g.constants.step * (slope * g.lean[p]) / math.sqrt(g.slopes[p])
+    g.slopes[n] += slope * slope
+    g.belief[n] -= g.constants.step * slope / math.sqrt(g.slopes[n])
+
+
+@inline
+def forget_some(learnt: float, g: Guesses) -> None:
+    """Let guesses fade like a memory."""
+    if g.constants.every > 0 and learnt % g.constants.every == 0.0:
+        for j in range(g.support.shape[0]):
+            for p in range(g.cell.size):
+                g.support[j, p] *= g.constants.keep
+                g.residual[j, p] *= g.constants.keep
+        for p in range(g.cell.size):
+            g.lost[p, 0] *= g.constants.keep
+            g.lost[p, 1] *= g.constants.keep
+        for p in range(g.slopes.size):
+            g.slopes[p] = max(LEAST_SLOPE, g.slopes[p] * g.constants.keep)

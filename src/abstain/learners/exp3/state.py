@@ -1,0 +1,204 @@
+"""The rate of exponential weights, and the least probability they divide by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._core.validation import as_count, is_number
+from ...engine.decision import MOST_ROUNDS
+from ...errors import InputError, shown
+from ...kernels.compiling import inline, kernel
+from ...kernels.layout import CHUNK, Layout
+from ...typing import Floats, Ints
+
+FIXED, ANYTIME, ADAPTIVE = 0, 1, 2
+
+LEAST_PROBABILITY = 1e-150
+"""No probability of seeing a label is taken for less: 1 over its square is still far from overflow."""
+
+
+class Rate(NamedTuple):
+    """How the rate is set."""
+
+    kind: int
+    scale: float  # the rate itself, or for the anytime rate eta_t sqrt(t)
+    log_experts: float
+
+
+@kernel
+def adaptive(log_experts: float, squares: float) -> float:
+    """``min(1, sqrt(log K / (1 + V)))``, rounded down to a power of 2^(1/8); 1 for a single expert."""
+    eta = min(1.0, math.sqrt(log_experts / (1.0 + squares)))
+    return 2.0 ** (math.floor(8.0 * math.log2(eta)) / 8.0) if eta > 0.0 else 1.0
+
+
+_KINDS = {"anytime": ANYTIME, "adaptive": ADAPTIVE}
+
+
+def as_eta(eta: Any) -> Any:
+    """A rate as a float, if it is a number; `find_rate` says if it is neither that nor a word it knows."""
+    return float(eta) if is_number(eta) else eta
+
+
+def as_horizon(horizon: Any) -> int | None:
+    """The number of rounds, if it is known."""
+    return None if horizon is None else as_count(horizon, "horizon", most=MOST_ROUNDS)
+
+
+def find_rate(eta: Any, log_experts: float, spread: float, horizon: int | None, tuned: Callable[[int], float]) -> Rate:
+    """The kind of rate and its number: the rate itself, or ``eta_t sqrt(t)`` of the anytime rate.
+
+    ``spread`` bounds the mean of ``sum_j q(j) Lhat(j)^2`` in a round; ``tuned`` gives the rate for a horizon.
+    """
+    if isinstance(eta, str):
+        if eta in _KINDS:
+            return Rate(_KINDS[eta], math.sqrt(log_experts / spread), log_experts)
+        if eta == "tuned":
+            if horizon is None:
+                raise InputError("horizon: eta='tuned' needs the number of rounds, got None")
+            return Rate(FIXED, tuned(horizon), log_experts)
+    elif is_number(eta) and 0.0 < eta < math.inf:
+        return Rate(FIXED, eta, log_experts)
+    raise InputError(f"eta: expected 'adaptive', 'anytime', 'tuned' or a positive number, got {shown(eta)}")
+
+
+ETA, SQUARES, LEARNT = 0, 1, 2
+"""Places in `WeightState.numbers`: the rate in use, V (the sum of q Lhat^2 so far), and the rounds learnt."""
+TINY = 1e-200
+"""Weights below this count as 0 until they are made anew: processors are slow with numbers near the least."""
+
+LANES = 16
+"""Running sums of a chunk that vector instructions keep side by side."""
+
+
+class WeightState(NamedTuple):
+    """Weights of one memory. In brackets what differs where every expert has a rule of its own."""
+
+    rate: Rate
+    layout: Layout
+    start: Ints  # (G + 1,) the first slot of each group
+    losses: Floats  # (K,) estimated losses while predicting (and costs while abstaining), summed
+    paid: Floats  # (G,) costs while abstaining, summed (0)
+    weight: Floats  # (K,) exp(-eta losses), up to a factor of the group
+    factor: Floats  # (G,) that factor and exp(-eta paid), up to a common one (1)
+    sums: Floats  # (G,) of the weights of a group
+    numbers: Floats  # see the places above
+    base: Floats  # (1,) the least cumulative estimate when weights were last made: that of weight 1
+    scored: bool  # whether the mean of the estimates is asked for
+    shrink: Floats  # (P,) scratch: exp(-eta Lhat) of each predictor
+    estimate: Floats  # (P,) scratch: Lhat of each predictor
+    whole: Ints  # (2,) all slots as one run
+    lanes: Floats  # (whole chunks, LANES) scratch for experts with own rules
+    scratch: Floats  # (K,) scratch for experts with own rules
+
+
+class Sight(NamedTuple):
+    """How labels are seen."""
+
+    predicted: float  # v_p, the probability that a label comes after predicting
+    abstained: float  # v_a, after abstaining
+    least: float  # a floor under the probability of seeing the label
+    ix: float  # added to that probability (implicit exploration)
+
+
+class Memory(NamedTuple):
+    """How fast the past fades, for each of C memories."""
+
+    every: Ints  # (C,) rounds between two steps; 0: nothing fades
+    keep: Floats  # (C,) what is kept of the sums in a step
+
+
+class Memories(NamedTuple):
+    """A learner: everything it knows, with C memories side by side; a row of an array is what `WeightState` says."""
+
+    rate: Rate
+    sight: Sight
+    memory: Memory
+    guard: float  # the least weight of the last row, if that is a guard; else 0
+    layout: Layout
+    start: Ints
+    losses: Floats  # (C, K)
+    paid: Floats  # (C, G)
+    weight: Floats  # (C, K)
+    factor: Floats  # (C, G)
+    sums: Floats  # (C, G)
+    numbers: Floats  # (C, 3)
+    base: Floats  # (C, 1)
+    mix: Floats  # (C,) the weights of the memories
+    scores: Floats  # (C,) their estimated losses, discounted
+    spread: Floats  # (1,) the sum of mix score^2 so far, discounted
+    masses: Floats  # (C, 2) scratch: the sum of the weights of all, and of those who predict
+    means: Floats  # (C,) scratch: the mean estimate of the round
+    shrink: Floats
+    estimate: Floats
+    whole: Ints
+    lanes: Floats
+    scratch: Floats
+
+
+def weights(
+    rate: Rate, sight: Sight, memory: Memory, layout: Layout, n_predictors: int, guard: float = 0.0
+) -> Memories:  # fmt: skip
+    """Nothing learnt yet: all weights are 1."""
+    n_experts, n = len(layout.expert), len(memory.every)
+    start = np.append(np.arange(0, n_experts, CHUNK), n_experts) if layout.alone else layout.start
+    n_groups, n_alone = len(start) - 1, n_experts if layout.alone else 0
+    return Memories(
+        rate=rate,
+        sight=sight,
+        memory=memory,
+        guard=guard,
+        layout=layout,
+        start=start,
+        losses=np.zeros((n, n_experts)),
+        paid=np.zeros((n, n_groups)),
+        weight=np.ones((n, n_experts)),
+        factor=np.ones((n, n_groups)),
+        sums=np.tile(np.diff(start).astype(np.float64), (n, 1)),
+        numbers=np.zeros((n, 3)),
+        base=np.zeros((n, 1)),
+        mix=np.array([(1.0 - guard) ** 2, 1.0 - (1.0 - guard) ** 2]) if guard > 0.0 else np.full(n, 1.0 / n),
+        scores=np.zeros(n),
+        spread=np.zeros(1),
+        masses=np.zeros((n, 2)),
+        means=np.zeros(n),
+        shrink=np.ones(n_predictors),
+        estimate=np.zeros(n_predictors),
+        whole=np.array([0, n_experts]),
+        lanes=np.zeros((n_alone // CHUNK, LANES)),
+        scratch=np.zeros(n_alone),
+    )
+
+
+@inline
+def one_of(s: Memories, j: Any) -> WeightState:
+    """The weights of memory j; its arrays are rows of those of all."""
+    return WeightState(
+        s.rate, s.layout, s.start, s.losses[j], s.paid[j], s.weight[j], s.factor[j], s.sums[j], s.numbers[j],
+        s.base[j], s.mix.size > 1, s.shrink, s.estimate, s.whole, s.lanes, s.scratch,
+    )  # fmt: skip
+
+
+@inline
+def total(x: Floats, first: Any, last: Any) -> float:
+    """The sum of ``x[first:last]`` by eight running sums, in a fixed order."""
+    a = b = c = d = e = f = g = h = 0.0
+    i = first
+    while i + np.uint64(8) <= last:
+        a += x[i]
+        b += x[i + np.uint64(1)]
+        c += x[i + np.uint64(2)]
+        d += x[i + np.uint64(3)]
+        e += x[i + np.uint64(4)]
+        f += x[i + np.uint64(5)]
+        g += x[i + np.uint64(6)]
+        h += x[i + np.uint64(7)]
+        i += np.uint64(8)
+    while i < last:
+        a += x[i]
+        i += np.uint64(1)
+    return ((a + b) + (c + d)) + ((e + f) + (g + h))

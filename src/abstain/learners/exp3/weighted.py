@@ -1,0 +1,335 @@
+"""How fast the past fades: memories, by the rounds they hold."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ... import costs
+from ..._core.signals import held_back
+from ..._core.validation import as_count, as_number
+from ...capacity import CapacityLike, as_capacity
+from ...engine import Choice, Decision, Seed
+from ...engine.changes import Change, as_change, gathered
+from ...engine.feedback import Chances, as_feedback, chances_of
+from ...engine.kernel_learner import check_arrays, fields_named
+from ...errors import InputError, shown
+from ...experts import ExpertSet
+from ...typing import Array, Floats, Ints
+from .drawing import ANSWERED_ANYWAY, DRAWN, FOR_CAPACITY, FOR_LABEL
+from .guesses import Guesses
+from .limits import LIMITS, LONGEST, UNITS, LimitedLearner
+from .mixture import LARGE, remake_all
+from .state import ADAPTIVE, ANYTIME, ETA, LEARNT, Memories, Memory, Sight, adaptive
+
+ADAPTIVE_MEMORIES = (None, 20_000, 5_000, 1_250)
+"""Rounds that the memories of ``memory="adaptive"`` hold; None: all."""
+STEPS = 64
+"""The past fades in so many steps a memory: weights are made anew in each."""
+
+
+def fading(memories: tuple[int | None, ...]) -> Memory:
+    """The memories that hold so many rounds: a step keeps ``(1 - 1/n)^(rounds between steps)``."""
+    every = [0 if n is None else max(1, n // STEPS) for n in memories]
+    keep = [1.0 if n is None else (1.0 - 1.0 / n) ** e for n, e in zip(memories, every, strict=True)]
+    return Memory(np.array(every), np.array(keep))
+
+
+def rounds_held(memory: Memory, learnt: float) -> Floats:
+    """How many of the rounds learnt each memory still holds (C,): all of them, less what has faded."""
+    held = np.full(len(memory.every), learnt)
+    for j, (every, keep) in enumerate(zip(memory.every, memory.keep, strict=True)):
+        if every > 0:
+            steps, rest = divmod(learnt, every)
+            held[j] = rest + every * keep * (1.0 - keep**steps) / (1.0 - keep)
+    return held
+
+
+def sums_of(s: Memories) -> tuple[Floats, Floats]:
+    """What every expert lost while predicting, and what it paid while abstaining, in each memory (C, K)."""
+    lost, paid = np.empty_like(s.losses), np.empty_like(s.losses)
+    lost[:, s.layout.expert] = s.losses
+    paid[:, s.layout.expert] = np.repeat(s.paid, np.diff(s.start), axis=1)
+    return lost, paid
+
+
+def mean_weight(sums: Floats, eta: Floats) -> Floats:
+    """The cumulative estimate of each memory (C,) whose weight is the mean of the weights of the sums (C, K).
+
+    >>> sums = np.array([[1.0, 1e9], [0.0, 2.0]])
+    >>> np.allclose(np.exp(-0.5 * mean_weight(sums, np.full(2, 0.5))), np.exp(-0.5 * sums).mean(axis=1), rtol=1e-14)
+    True
+    """
+    low = sums.min(axis=1)
+    means = np.exp(-eta[:, np.newaxis] * (sums - low[:, np.newaxis])).mean(axis=1)  # 1 / K at least
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(eta > 0.0, low - np.log(means) / eta, sums.mean(axis=1)))
+
+
+def carry_over_sums(old: Memories, fresh: Memories, expert_from: Ints) -> None:
+    """Fill the sums of a fresh state; its rates are in place."""
+    lost, paid = sums_of(old)
+    came = mean_weight(lost + paid, fresh.numbers[:, ETA])[:, np.newaxis]
+    origin = expert_from[fresh.layout.expert]
+    if fresh.layout.alone:
+        fresh.losses[:] = gathered(lost + paid, origin, came)
+        return
+    team = np.repeat(np.arange(fresh.paid.shape[1]), np.diff(fresh.start))
+    stay = origin >= 0
+    fresh.paid[:, team[stay]] = paid[:, origin[stay]]
+    fresh.losses[:] = np.where(stay, lost[:, origin], came - fresh.paid[:, team])
+    # Where losses cannot be negative, those of newcomers to a team that paid much must not be, either.
+    too_much = np.clip(-np.minimum.reduceat(fresh.losses, fresh.start[:-1], axis=1), 0.0, fresh.paid)
+    fresh.paid[:] -= too_much
+    fresh.losses[:] += too_much[:, team]
+
+
+def carry_over_guesses(old: Guesses, fresh: Guesses, old_rules: Ints, fresh_rules: Ints, change: Change) -> None:
+    """Fill the guesses of a fresh state. A predictor whose own rules are others than before has other cells: there it
+    starts anew. The rules are those in the lists of the two states, as the experts number them.
+    """
+    n_cells = min(len(old.support), len(fresh.support))
+    for p, q in enumerate(change.predictors.tolist()):
+        if q < 0:
+            continue
+        own = change.rules[fresh_rules[fresh.first[p] : fresh.first[p + 1]]]
+        if np.array_equal(own, old_rules[old.first[q] : old.first[q + 1]]):
+            for of_old, of_fresh in zip(_cells(old), _cells(fresh), strict=True):
+                of_fresh[:n_cells, p] = of_old[:n_cells, q]
+        fresh.belief[p], fresh.slopes[p], fresh.lost[p] = old.belief[q], old.slopes[q], old.lost[q]
+    fresh.belief[-1], fresh.slopes[-1] = old.belief[-1], old.slopes[-1]
+
+
+def _cells(g: Guesses) -> tuple[Floats, Floats, Floats]:
+    return g.support, g.residual, g.unseen
+
+
+class WeightedLearner(LimitedLearner):
+    """A learner that draws experts by exponential weights of their estimated losses.
+
+    Args:
+        memory: How many rounds the past counts for (None: all), or "adaptive": several memories, weighed by what they
+            achieve.
+        feedback: Which labels come back: "predicted", "abstained", "both", or the probabilities that they come after
+            predicting and after abstaining.
+        min_observe: A floor under the probability that the label is seen.
+        capacity: The most cases that may be abstained on: None (all), a share of them, or a `Capacity`.
+    """
+
+    saved: tuple[str, ...] = ("losses", "paid", "weight", "factor", "sums", "numbers")
+    of_experts: ClassVar[tuple[str, ...]] = ("losses", "paid", "weight", "factor", "sums")
+    """The saved fields that have a place for every expert or predictor."""
+
+    def __init__(
+        self,
+        experts: ExpertSet,
+        *,
+        cost: costs.CostLike,
+        loss: Any,
+        seed: Seed,
+        memory: int | str | None,
+        feedback: str | tuple[float, float],
+        min_observe: float,
+        capacity: CapacityLike = None,
+    ) -> None:
+        super().__init__(experts, cost=cost, loss=loss, seed=seed)
+        if memory is not None and not (isinstance(memory, str) and memory == "adaptive"):
+            if isinstance(memory, str):
+                raise InputError(f"memory: expected None, 'adaptive' or a number of rounds, got {shown(memory)}")
+            memory = as_count(memory, "memory", least=2)
+        self.memory, self.feedback = memory, as_feedback(feedback)
+        most = max(self.chances)
+        self.min_observe = as_number(
+            min_observe, "min_observe", f"a number from 0 to {most:g}", lambda floor: 0.0 <= floor <= most
+        )
+        if memory == "adaptive":
+            self.saved = (*self.saved, "mix", "scores", "spread")
+        self.capacity = as_capacity(capacity)
+        if self.capacity is not None:
+            self.saved = (*self.saved, "tokens", "price")
+
+    @property
+    def chances(self) -> Chances:
+        return chances_of(self.feedback)
+
+    @property
+    def memories(self) -> tuple[int | None, ...]:
+        """How many rounds each memory holds; None: all."""
+        return ADAPTIVE_MEMORIES if self.memory == "adaptive" else (self.memory,)  # type: ignore[return-value]
+
+    def _sight(self, ix: float = 0.0) -> Sight:
+        return Sight(*self.chances, self.min_observe, ix)
+
+    @property
+    def _weights(self) -> Memories:
+        """The part of the state that holds the weights."""
+        weights: Memories = self.state if self.capacity is None else self.state.memories
+        return weights
+
+    # What is known of a round when its label comes.
+
+    def new_carry(self) -> Floats:
+        """o, the probability that the label is seen; and whether the choice was forced, where it can be.
+
+        With a capacity: then how much passed since the case before, and the price.
+        """
+        return self._carry_with(1 if self.min_observe == 0.0 and self.capacity is None else 2)
+
+    def _choice(self, expert: int, probability: float, carry: Array) -> Choice:
+        why = carry.item(1) if len(carry) > 1 else DRAWN
+        return Choice(expert, probability, carry, float(carry[0]), why == FOR_LABEL, why == FOR_CAPACITY)
+
+    def _fits(self, decision: Decision) -> bool:
+        if not super()._fits(decision):
+            return False
+        carry = self._carry_of(decision)
+        own = self._own_part(carry)
+        if self.capacity is not None:
+            passed, price = carry[-LIMITS:]
+            if not (0.0 <= passed <= LONGEST and passed == math.floor(passed) and self._can_be_price(price)):
+                return False
+        most = FOR_LABEL if self.capacity is None else ANSWERED_ANYWAY
+        return bool(0.0 < own[0] <= 1.0) and (len(own) == 1 or own[1] in np.arange(most + 1.0))
+
+    def _refresh(self) -> None:
+        """The anytime rate changes in every round, and the weights with it."""
+        s = self._weights
+        if s.rate.kind == ANYTIME:
+            s.numbers[:, ETA] = s.rate.scale / math.sqrt(self.round + 1)
+            remake_all(s)
+
+    @property
+    def weights(self) -> Floats:
+        """q, the probabilities the coming expert is drawn with (K,)."""
+        with self.lock:
+            self._refresh()
+            s = self._weights
+            of_slots = s.weight * np.repeat(s.factor, np.diff(s.start), axis=1)
+            q = np.empty(self.experts.n_experts)
+            q[s.layout.expert] = s.mix @ (of_slots / of_slots.sum(axis=1, keepdims=True))
+            return np.asarray(q / q.sum())
+
+    @property
+    def memory_weights(self) -> dict[int | None, float]:
+        """How much each memory counts, by the rounds it holds (None: all). When short ones do, something changed."""
+        with self.lock:
+            if len(self.memories) == 1:
+                return {self.memories[0]: 1.0}
+            return dict(zip(self.memories, self._weights.mix.tolist(), strict=True))
+
+    @property
+    def estimates(self) -> Floats:
+        """The mean loss a round of every expert, costs included, as it is estimated now (K,): in the memories, by how
+        much each counts. NaN before the first round was learnt; and with a capacity, as sums then hold a price that
+        moves.
+        """
+        if self.capacity is not None:
+            return np.full(self.experts.n_experts, np.nan)
+        with self.lock:
+            s = self._weights
+            lost, paid = sums_of(s)
+            held = rounds_held(s.memory, float(s.numbers[0, LEARNT]))
+            with np.errstate(invalid="ignore"):
+                return np.asarray(s.mix @ ((lost + paid) / held[:, np.newaxis]) + self._aside())
+
+    def _aside(self) -> float:
+        """What the sums leave out of a round's loss, the same for every expert."""
+        return 0.0
+
+    # Experts that come and go.
+
+    def rearrange(self, experts: ExpertSet, predictor_from: ArrayLike, expert_from: ArrayLike) -> None:
+        """Go on with other experts, some of whom were there before.
+
+        ``predictor_from`` (P,) and ``expert_from`` (K,) say which one of those before each of the new predictors and
+        experts is; -1 for newcomers. Who stays keeps all it has, who leaves is gone. A newcomer's weight is the mean of
+        all before, in every memory; nothing is known of a predictor that is new. The adaptive rate follows the number
+        of experts from the next round learnt on, a rate that is tuned or falls with the rounds at once. Decisions that
+        are open stay so: in their rounds newcomers abstain.
+
+        >>> import abstain as ab
+        >>> two, three = (ab.experts.thresholds(n, [0.0, 0.5]) for n in (2, 3))
+        >>> learner = ab.DoublyRobust(two, cost=0.2, seed=0)
+        >>> learner.rearrange(three, predictor_from=[0, 1, -1], expert_from=[0, 1, 2, 3, -1, -1])
+        >>> learner.weights.round(3)
+        array([0.167, 0.167, 0.167, 0.167, 0.167, 0.167])
+        """
+        with self.lock:
+            change, stay = as_change(self.experts, experts, predictor_from, expert_from, self.round)
+            if self._identity.open and ((stay < 0) & (change.rules[experts.rule_of] >= 0)).any():
+                raise InputError(
+                    "expert_from: newcomers that share a rule with experts that stay cannot abstain where those "
+                    f"predicted; expected no open decisions, got {len(self._identity.open)}: learn or forget them first"
+                )
+            fresh = self._make(experts, self._cost, self.loss, self.seed, self._fresh_options())
+            self._hand_over(fresh, change, stay)
+            with held_back():
+                self._take_experts(experts)
+                self.state = fresh.state
+                self._note_change(change)
+
+    def _hand_over(self, fresh: Self, change: Change, expert_from: Ints) -> None:
+        """Let a fresh learner with other experts have what this one learnt."""
+        own, other = fields_named(self.saved, self.state), fields_named(self.saved, fresh.state)
+        for name in own.keys() - set(self.of_experts):
+            other[name][...] = own[name]
+        s = fresh._weights
+        if s.rate.kind != ADAPTIVE:
+            s.numbers[:, ETA] = s.rate.scale / (math.sqrt(self.round + 1) if s.rate.kind == ANYTIME else 1.0)
+        carry_over_sums(self._weights, s, expert_from)
+        remake_all(s)
+
+    # Files.
+
+    def _arrays(self) -> dict[str, Array]:
+        arrays = super()._arrays()
+        if self._weights.rate.kind == ANYTIME:  # weights are made anew in every round: what they are made of
+            arrays = {name: array for name, array in arrays.items() if name not in ("weight", "factor", "sums")}
+            arrays["numbers"][:, ETA] = 0.0
+        return arrays
+
+    def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
+        like = fields_named(self.saved, self.state)
+        # The first files knew of one memory.
+        first = {name for name in WeightedLearner.saved if name in like}
+        given = {k: v[np.newaxis] if k in first and v.ndim == like[k].ndim - 1 else v for k, v in arrays.items()}
+        made = not {"weight", "factor", "sums"} & given.keys()
+        self._take_over(given, {k: v for k, v in like.items() if not made or k not in ("weight", "factor", "sums")})
+        if made and self._weights.rate.kind != ANYTIME:
+            remake_all(self._weights)
+
+    def _take_over(self, arrays: Mapping[str, Array], like: Mapping[str, Array]) -> None:
+        check_arrays(arrays, like, self.signed)
+        self.check_saved(arrays)
+        for name, array in arrays.items():
+            like[name][...] = array
+
+    def check_saved(self, arrays: Mapping[str, Array]) -> None:
+        s, numbers = self._weights, arrays["numbers"]
+        for eta, squares, learnt in numbers.tolist():
+            follows = 0.0 < eta <= 1.0 if self._changes else eta == adaptive(s.rate.log_experts, squares)
+            if s.rate.kind == ADAPTIVE and not follows:  # right after a change it is still that of other experts
+                raise InputError("state: expected the rate that V gives, got another")
+            # Twice: a cost that was set on the way may have changed the scale.
+            if s.rate.kind != ADAPTIVE and eta > 2.0 * s.rate.scale:
+                raise InputError(f"state: expected a rate of {s.rate.scale} or so, got {eta}")
+            if learnt != math.floor(learnt) or learnt != numbers[0, LEARNT]:
+                raise InputError("state: expected whole rounds learnt, the same for all memories, got others")
+        if s.layout.alone and arrays["paid"].any():
+            raise InputError("state: expected costs to be among the losses where rules are not shared, got them apart")
+        if "weight" in arrays:
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums = np.add.reduceat(arrays["weight"], s.start[:-1], axis=1)
+                masses = (arrays["factor"] * sums).sum(axis=1)
+            if not np.isfinite(sums).all() or not np.allclose(arrays["sums"], sums, rtol=1e-9, atol=0.0):
+                raise InputError("state: expected sums of the weights, got others")
+            if not ((masses > 0.0) & (masses <= max(LARGE, len(s.layout.expert)))).all():
+                raise InputError(f"state: expected weights that are not all 0 and sum to {LARGE:g} at most, got others")
+        if "tokens" in arrays and arrays["tokens"][UNITS] > self.state.bucket.terms.most:
+            raise InputError("state: expected at most as many tokens as the bucket holds, got more")
+        if "price" in arrays and not self._can_be_price(arrays["price"][0]):
+            raise InputError("state: expected a price of step * burst at most, got more")
+        if "mix" in arrays and not math.isclose(np.minimum(arrays["mix"], 2.0).sum(), 1.0, rel_tol=1e-9):
+            raise InputError("state: expected weights of the memories that sum to 1, got others")

@@ -1,0 +1,271 @@
+"""``cases.parquet``: what the gate did, a row a case."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..alternatives import Rounds
+from ..errors import InputError
+from ..gate.frames import Block, PlayedCases
+from ..gate.prices import weighed
+from ..typing import Array, Bools, Floats, Ints
+from .classes import Judge
+from .log import NEVER, SLICE, Slices, check, microseconds, numbers
+from .options import Options
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Cases:
+    """Written slice by slice, and put together at the end: no more than a slice is in memory."""
+
+    def __init__(self, folder: Path, models: list[str], n_levels: int) -> None:
+        folder.mkdir()
+        self._folder, self._models, self._last = folder, models, n_levels - 1
+        self._n = 0
+
+    def add(self, row: Ints, played: PlayedCases) -> None:
+        """The next cases; ``row`` is their number in the log, from 1."""
+        import polars as pl
+
+        frame = pl.DataFrame(
+            {
+                "row": row,
+                "action": _named(played.reviewed.astype(np.int64), ["answer", "review"]),
+                "model": _named(played.model, self._models),
+                # "Always review" has no threshold.
+                "threshold": pl.Series(np.where(played.level == self._last, np.nan, played.threshold)).fill_nan(None),
+                "loss": played.loss,
+                "over_capacity": played.over_capacity,
+            }
+        )
+        frame.write_parquet(self._folder / f"{self._n:09}.parquet", compression="lz4")
+        self._n += 1
+
+    def write(self, path: Path) -> None:
+        """All cases in one file."""
+        import polars as pl
+
+        pl.scan_parquet(self._folder / "*.parquet").sink_parquet(path)
+
+
+def _named(codes: Ints, names: list[str]) -> "pl.Series":
+    import polars as pl
+
+    return pl.Series(names, dtype=pl.Enum(names)).gather(codes)
+
+
+class Rows:
+    """A file of records: what each model's answer is worth and what it loses, and what else is known of the row."""
+
+    def __init__(self, path: Path, n_models: int, *, said: bool, stake: bool, time: bool, due: bool) -> None:
+        fields: list[tuple[object, ...]] = [
+            ("confidence", "f8", (n_models,)),
+            ("losses", "f8", (n_models,)),
+            ("row", "i8"),
+        ]
+        fields += [("said", "f8", (n_models,))] * said + [("stake", "f8")] * stake
+        fields += [("time", "i8")] * time + [("due", "i8")] * due + [("class", "u1")]
+        self.path, self.dtype, self.n_models = path, np.dtype(fields), n_models
+        self.n = 0
+        self.cost = 0.0
+
+    def has(self, field: str) -> bool:
+        """Whether the records have that field."""
+        return field in (self.dtype.names or ())
+
+    def empty(self, n: int) -> Array:
+        """Records to be filled in."""
+        return np.zeros(n, self.dtype)
+
+    def append(self, records: Array) -> None:
+        """Write further rows."""
+        with self.path.open("ab") as stream:
+            records.tofile(stream)
+        self.n += len(records)
+
+    def overwrite(self, begin: int, records: Array) -> None:
+        """Write rows again."""
+        with self.path.open("r+b") as stream:
+            stream.seek(begin * self.dtype.itemsize)
+            records.tofile(stream)
+
+    def read(self, begin: int, end: int) -> "Slice":
+        """The rows from ``begin`` to before ``end``."""
+        size = self.dtype.itemsize
+        return Slice(begin, np.fromfile(self.path, self.dtype, end - begin, offset=begin * size), self.cost)
+
+    def mean_wait(self, delay: int) -> float:
+        """How many rows later labels come, in the mean, at most all; ``delay`` unless rows say it."""
+        if not self.has("due"):
+            return float(min(delay, self.n))
+        waits = (np.minimum(part.records["due"], self.n) - np.arange(part.begin, part.begin + part.n)
+                 for part in self.slices())  # fmt: skip
+        return float(sum(int(wait.sum()) for wait in waits) / max(1, self.n))
+
+    def slices(self, begin: int = 0) -> "Iterator[Slice]":
+        """Rows from ``begin`` on, some at a time."""
+        for start in range(begin, self.n, SLICE):
+            yield self.read(start, min(self.n, start + SLICE))
+
+
+class Slice:
+    """Some rows, one after the other."""
+
+    def __init__(self, begin: int, records: Array, cost: float) -> None:
+        self.begin, self.records = begin, records
+        self.n = len(records)
+        self.confidence: Floats = np.ascontiguousarray(records["confidence"])
+        self.losses: Floats = np.ascontiguousarray(records["losses"])
+        self._cost = cost
+
+    def field(self, name: str) -> Array | None:
+        """A field of the records, if they have it."""
+        names = self.records.dtype.names or ()
+        return np.ascontiguousarray(self.records[name]) if name in names else None
+
+    def before(self, row: int) -> "Slice":
+        """The rows before that row."""
+        return Slice(self.begin, self.records[: max(0, row - self.begin)], self._cost)
+
+    def from_on(self, row: int) -> "Slice":
+        """The rows from that row on."""
+        skip = min(self.n, max(0, row - self.begin))
+        return self if skip == 0 else Slice(self.begin + skip, self.records[skip:], self._cost)
+
+    @property
+    def missing(self) -> Bools:
+        """Where models have no answer (n, P)."""
+        return np.isnan(self.confidence)
+
+    def block(self, origin: int) -> Block:
+        """For the gate, whose first case is row ``origin``."""
+        due = self.field("due")
+        return Block(self.confidence, self.losses, self.field("said"), self.field("stake"), self.field("time"),
+                     None if due is None else due - origin)  # fmt: skip
+
+    def rounds(self) -> Rounds:
+        """For the alternatives: no answer is the least confidence, and what is at stake counts."""
+        stake = self.field("stake")
+        sure = self.confidence if stake is None else weighed(self.confidence, stake[:, np.newaxis])
+        return Rounds(np.where(np.isnan(sure), -np.inf, sure), self.losses, np.full(self.n, self._cost))
+
+    def due(self, delay: int) -> Ints:
+        """When each label comes, as a number of a row."""
+        due = self.field("due")
+        return np.arange(self.begin, self.begin + self.n) + delay + 1 if due is None else due
+
+
+Progress = Callable[[str, int, int], None]
+"""Called with a step, how much of it is done, and of how much."""
+LEAST_ROWS = 100
+_TWICE = "give them an order, as fractions of a second, or use --delay"
+
+
+@dataclass
+class Facts:
+    """What was seen on the way."""
+
+    rows: int
+    """In the log."""
+    unlabelled: int = 0
+    never: int = 0
+    """Rows left out because they have no label, and rows whose label has no time: it never comes."""
+    missing: list[int] = field(default_factory=list)
+    least: list[float] = field(default_factory=list)
+    most: list[float] = field(default_factory=list)
+    """By model: rows without an answer, the least and the largest confidence."""
+    right: list[int] = field(default_factory=list)
+    """By model: answers that are not wholly wrong."""
+    late: float = 0.0
+    """Seconds from a case to its label, in the mean of those that have a time."""
+
+    def look(self, confidence: Floats, losses: Floats, whole: Floats | float) -> None:
+        """Count a model's answers; ``whole`` is what a mistake loses."""
+        gone = np.isnan(confidence)
+        for k, right in enumerate((~gone & (whole > losses.T).T).sum(axis=0)):
+            self.right[k] += int(right)
+        for k in range(confidence.shape[1]):
+            there = confidence[~gone[:, k], k]
+            self.missing[k] += len(confidence) - len(there)
+            if len(there) > 0:
+                self.least[k], self.most[k] = min(self.least[k], there.min()), max(self.most[k], there.max())
+
+
+def largest(slices: Slices, column: str) -> float:
+    """The largest number of a column."""
+    most = 0.0
+    for begin, rows in slices:
+        values = numbers(rows[column], begin)
+        _check_stakes(rows[column], values, begin, np.inf)
+        most = max(most, float(values.max()))
+    return most
+
+
+def prepare(slices: Slices, options: Options, judge: Judge, max_stake: float, rows: Rows, progress: Progress) -> Facts:
+    """Write the rows that have a label to ``rows``."""
+    n_models = len(options.models)
+    facts = Facts(slices.rows, 0, 0, [0] * n_models, [np.inf] * n_models, [-np.inf] * n_models,
+                  [0] * n_models)  # fmt: skip
+    times: list[Ints] = []
+    last: int | None = None
+    for begin, frame in slices:
+        records = rows.empty(len(frame))
+        records["row"] = np.arange(begin + 1, begin + len(frame) + 1)
+        if options.time is not None:
+            records["time"] = microseconds(frame[options.time], begin, may_miss=False)
+            last = _check_order(frame[options.time], records["time"], last, begin)
+        if options.label_time is not None:
+            records["due"] = microseconds(frame[options.label_time], begin, may_miss=True)
+            text = f"a time not before that of its case (column {options.time})"
+            check(frame[options.label_time], records["due"] >= records["time"], begin, text)
+        if options.mistake_column is not None:
+            stake = numbers(frame[options.mistake_column], begin)
+            _check_stakes(frame[options.mistake_column], stake, begin, max_stake)
+            records["stake"] = stake / max_stake
+        records = records[judge.fill(records, frame, begin)]
+        facts.unlabelled += len(frame) - len(records)
+        facts.look(records["confidence"], records["losses"], records["stake"] if rows.has("stake") else 1.0)
+        if options.label_time is not None:
+            times.append(records["time"].copy())
+            comes = records["due"] != NEVER
+            facts.never += int((~comes).sum())
+            facts.late += float((records["due"] - records["time"])[comes].sum() / 1e6)
+        rows.append(records)
+        progress("checking", begin + len(frame), slices.rows)
+    if options.label_time is not None:
+        facts.late /= max(1, rows.n - facts.never)
+        _count_due(rows, np.concatenate(times))
+    return facts
+
+
+def _check_stakes(column: "pl.Series", stake: Floats, begin: int, most: float) -> None:
+    check(column, (stake > 0.0) & ~np.isinf(stake), begin, "the price of a mistake, above 0")
+    check(column, stake <= most, begin, f"at most {most:g}, the largest price of a mistake")
+
+
+def _check_order(column: "pl.Series", times: Ints, last: int | None, begin: int) -> int:
+    """``last`` is the time of the row before; returns that of the last row."""
+    steps = np.diff(times, prepend=times[0] - 1 if last is None else last)
+    check(column, steps >= 0, begin, "times in order, none before the row above")
+    check(column, steps != 0, begin, "each time once, not that of the row above again; " + _TWICE)
+    return int(times[-1])
+
+
+def _count_due(rows: Rows, times: Ints) -> None:
+    """Times of labels as numbers of rows: a label is learnt before the first later case that is not earlier."""
+    for part in rows.slices():
+        came = part.records["due"]
+        due = np.searchsorted(times, came, side="left")
+        part.records["due"] = np.maximum(due, np.arange(part.begin, part.begin + part.n) + 1)
+        rows.overwrite(part.begin, part.records)
+
+
+def check_enough(rows: int, log: str) -> None:
+    """Refuse a log that says nothing."""
+    if rows < LEAST_ROWS:
+        raise InputError(f"{log}: expected at least {LEAST_ROWS} rows with a label, got {rows}: too few to score")

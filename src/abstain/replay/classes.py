@@ -1,0 +1,298 @@
+"""What classes a log has, and how answers and labels are compared: as whole numbers, numbers or text."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError, shown
+from ..typing import Array, Bools, Floats
+from .log import check, numbers
+from .options import PROBABILITY, ModelColumns, Options
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from .log import Slices
+
+MOST_CLASSES = 20
+"""Classes told apart in the report; beyond it the rarest are one, "other"."""
+
+
+class Classes:
+    """The values of the column of labels and of columns of answers, counted in one pass.
+
+    In a CSV all is text: values are compared as numbers if all of them are ("1" and "1.0" are the same), else as they
+    are written. Types of Parquet are taken as they are.
+    """
+
+    def __init__(self, slices: "Slices", label: str, answers: Sequence[str], *, typed: bool) -> None:
+        import polars as pl
+
+        self.label = label
+        columns = [label, *(one for one in answers if one != label)]
+        counts: dict[str, pl.DataFrame] = {}
+        for _, rows in slices:
+            for column in columns:
+                found = rows[column].rename("value").value_counts(name="count")
+                if column in counts:
+                    found = pl.concat([counts[column], found]).group_by("value").agg(pl.col("count").sum())
+                counts[column] = found
+        self.dtype = _typed(counts) if typed else _written(counts)
+        self._counts = {column: self._as_classes(found) for column, found in counts.items()}
+
+    def _as_classes(self, counts: "pl.DataFrame") -> "pl.DataFrame":
+        """The values that are classes, the most frequent first."""
+        import polars as pl
+
+        value = self.values(counts["value"])
+        there = counts.with_columns(value).filter(pl.col("value").is_not_null())
+        there = there.group_by("value").agg(pl.col("count").sum())
+        return there.sort(["count", "value"], descending=[True, False])
+
+    def values(self, column: "pl.Series") -> "pl.Series":
+        """A column as it is compared; null where nothing is."""
+        import polars as pl
+
+        if column.dtype == pl.String:
+            column = column.replace("", None) if self.dtype == pl.String else column.str.strip_chars()
+        made = column.cast(self.dtype, strict=False)
+        return made.fill_nan(None) if made.dtype.is_float() else made
+
+    @property
+    def labels(self) -> "pl.Series":
+        """Labels, the most frequent first."""
+        return self._counts[self.label]["value"]
+
+    @property
+    def told_apart(self) -> list[str]:
+        """The classes of the report, as text; a rare one is "other"."""
+        names = [as_text(value) for value in self.labels.head(MOST_CLASSES + 1).to_list()]
+        return names if len(names) <= MOST_CLASSES else [*names[: MOST_CLASSES - 1], "other"]
+
+    def codes(self, labels: "pl.Series") -> "pl.Series":
+        """The number of each label among those told apart."""
+        import polars as pl
+
+        apart, many = self.told_apart, len(self.labels) > MOST_CLASSES
+        known = self.labels.head(len(apart) - many)
+        codes = pl.Series(range(len(known)), dtype=pl.UInt8)
+        return labels.replace_strict(known, codes, default=len(known), return_dtype=pl.UInt8)
+
+    def never_given(self) -> tuple[int, int]:
+        """How many labels no column of answers ever has, and in how many rows they are."""
+        import polars as pl
+
+        own = self._counts[self.label]
+        answers = [found.select("value") for column, found in self._counts.items() if column != self.label]
+        if not answers:
+            return 0, 0
+        rest = own.join(pl.concat(answers).unique(), on="value", how="anti")
+        return len(rest), int(rest["count"].sum())
+
+    def some(self, column: str) -> str:
+        """Two or three of a column's classes, the most frequent first."""
+        return some_of(self._counts[column]["value"].to_list())
+
+    def apart(self, column: str) -> bool:
+        """Whether a column of answers has classes, and none of them is a label."""
+        own = self._counts[column]["value"]
+        return len(own) > 0 and not own.is_in(self.labels.implode()).any()
+
+    def nearly(self, column: str) -> tuple[str, str, int] | None:
+        """An answer that is a label but for capitals and blanks, that label, and how many answers are such."""
+        if self.dtype.is_numeric():
+            return None
+        labels = {str(label).strip().casefold(): str(label) for label in self.labels.to_list()}
+        exact = set(self.labels.to_list())
+        such = [
+            (str(answer), labels[key], int(count))
+            for answer, count in self._counts[column].select("value", "count").iter_rows()
+            if answer not in exact and (key := str(answer).strip().casefold()) in labels
+        ]
+        return (such[0][0], such[0][1], sum(count for *_, count in such)) if such else None
+
+    def pair(self, *, asked: bool) -> tuple[Any, Any] | None:
+        """The two classes, if labels and answers have no others, in order. None if there are not two; with ``asked``
+        that is an error.
+        """
+        import polars as pl
+
+        known = sorted(pl.concat([found["value"] for found in self._counts.values()]).unique().to_list())
+        if self.dtype.is_numeric() and set(known) <= {0, 1}:
+            return 0, 1
+        if len(known) == 2:
+            return known[0], known[1]
+        if not asked:
+            return None
+        some = ", ".join(shown(one) for one in known[:5]) + (", ..." if len(known) > 5 else "")
+        columns = ", ".join(self._counts)
+        raise InputError(f"column {columns}: expected two classes for a binary task, got {len(known):,} ({some})")
+
+
+def some_of(values: Sequence[object]) -> str:
+    """Two or three of them.
+
+    >>> some_of(["a", "b", "c", "d"])
+    "'a', 'b', 'c', ..."
+    """
+    return ", ".join(shown(one) for one in values[:3]) + (", ..." if len(values) > 3 else "")
+
+
+def as_text(value: object) -> str:
+    """A class as it is written."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _typed(counts: "dict[str, pl.DataFrame]") -> "pl.DataType":
+    import polars as pl
+
+    types = {column: found["value"].dtype for column, found in counts.items() if found["value"].dtype != pl.Null}
+    texts = [column for column, dtype in types.items() if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum))]
+    others = [column for column in types if column not in texts]
+    if texts and others:
+        raise InputError(
+            f"column {others[0]}: expected text, as in column {texts[0]}, got {types[others[0]]}: '1' is not 1; "
+            "write both as the same type"
+        )
+    if texts:
+        return pl.String()
+    for column in others:
+        if not (types[column].is_numeric() or types[column] == pl.Boolean):
+            raise InputError(f"column {column}: expected text, whole numbers or truth values, got {types[column]}")
+    if any(types[column].is_float() or types[column].is_decimal() for column in others):
+        return pl.Float64()
+    values = [counts[column]["value"].cast(pl.Float64) for column in others]
+    small = all((column.abs() < 2.0**63).all() for column in values)
+    return pl.Int64() if small else pl.String()  # larger ones are compared digit by digit
+
+
+def _written(counts: "dict[str, pl.DataFrame]") -> "pl.DataType":
+    """Numbers, if every text is one, and no two texts of a column are the same one."""
+    import polars as pl
+
+    for dtype in (pl.Int64(), pl.Float64()):
+        for found in counts.values():
+            there = found["value"].filter(found["value"].is_not_null() & (found["value"] != ""))
+            made = there.str.strip_chars().cast(dtype, strict=False)
+            if made.null_count() > 0 or made.n_unique() < len(there):
+                break
+        else:
+            return dtype
+    return pl.String()
+
+
+def oriented(pair: tuple[Any, Any], options: Options) -> tuple[tuple[Any, Any], list[str]]:
+    """The classes with the one that probabilities are of second, and a note on it, if there are any.
+
+    It is the class that the options name; else that whose name is in the columns of probabilities, as fraud in
+    ``xgb_fraud_prob``, if the other's is in none; else the later in order.
+    """
+    columns = [model.answer for model in options.models if model.kind == PROBABILITY]
+    if not columns:
+        return pair, []
+    how = "as --positive says"
+    if options.positive is not None:
+        place = [k for k, one in enumerate(pair) if options.positive in _ways(one)]
+        if not place:
+            both = " or ".join(as_text(one) for one in pair)
+            raise InputError(f"--positive: expected {both}, got {shown(options.positive)}")
+        second = place[0]
+    else:
+        named = [k for k, one in enumerate(pair) if any(_names(column, one) for column in columns)]
+        second = named[0] if len(named) == 1 else 1
+        how = "the later in order; --positive says otherwise"
+        if len(named) == 1:
+            where = next(column for column in columns if _names(column, pair[second]))
+            how = f"as its name is in {where}; --positive says otherwise"
+    pair = pair[1 - second], pair[second]
+    return pair, [f"Probabilities are taken to be of {pair[1]!r} ({how}); the other class is {pair[0]!r}."]
+
+
+def _ways(one: Any) -> tuple[str, ...]:
+    """How people write a class; truth values are 0 and 1 here."""
+    truth = ("True", "true") if one == 1 else ("False", "false") if one == 0 else ()
+    return (as_text(one), str(one), *truth)
+
+
+def _names(column: str, one: Any) -> bool:
+    """Whether a class that is a text is a word of a column's name."""
+    word = re.escape(one.lower()) if isinstance(one, str) else ""
+    return word != "" and re.search(rf"(?<![^\W_]){word}(?![^\W_])", column.lower()) is not None
+
+
+class Judged(NamedTuple):
+    """A model's answers in some rows."""
+
+    confidence: Floats
+    """NaN where it has none."""
+    loss: Floats | Bools
+    said: Floats | None = None
+    """With two classes, -1 for the first and +1 for the second."""
+
+
+class Judge:
+    """Compares answers with labels."""
+
+    def __init__(self, options: Options, classes: Classes | None, pair: tuple[Any, Any] | None) -> None:
+        """``classes`` are None for numbers; ``pair`` are the classes, if they are two."""
+        self._options, self._classes = options, classes
+        self._second = None if pair is None else pair[1]
+
+    def fill(self, records: Array, frame: "pl.DataFrame", begin: int) -> Bools:
+        """Write down confidences and losses, which the stake scales, and the class of each row; which rows have a
+        label.
+        """
+        assert self._options.label is not None
+        label = frame[self._options.label]
+        if self._classes is None:
+            truth = numbers(label, begin)
+            check(label, ~np.isinf(truth), begin, "a finite number")
+            judged = [self._number(frame, model, truth, begin) for model in self._options.models]
+            labelled = ~np.isnan(truth)
+        else:
+            true = self._classes.values(label)
+            records["class"] = self._classes.codes(true).to_numpy()
+            judged = [self._class(frame, model, true, begin) for model in self._options.models]
+            labelled = true.is_not_null().to_numpy()
+        for k, one in enumerate(judged):
+            records["confidence"][:, k] = one.confidence
+            records["losses"][:, k] = np.where(np.isnan(one.confidence), 0.0, one.loss)
+            if one.said is not None:
+                records["said"][:, k] = one.said
+        if self._options.mistake_column is not None:
+            records["losses"] *= records["stake"][:, np.newaxis]
+        return labelled
+
+    def _number(self, frame: "pl.DataFrame", model: ModelColumns, truth: Floats, begin: int) -> Judged:
+        most = self._options.max_error
+        assert model.sure is not None
+        assert most is not None
+        answer, error = numbers(frame[model.answer], begin), numbers(frame[model.sure], begin)
+        check(frame[model.answer], ~np.isinf(answer), begin, "a finite number")
+        check(frame[model.sure], ~(error < 0.0) & ~np.isinf(error), begin, "an error of at least 0")
+        sure = np.where(np.isnan(answer), np.nan, 1.0 - np.minimum(1.0, error / most))
+        return Judged(sure, np.minimum(1.0, np.abs(answer - truth) / most))
+
+    def _class(self, frame: "pl.DataFrame", model: ModelColumns, truth: "pl.Series", begin: int) -> Judged:
+        assert self._classes is not None
+        if model.kind == PROBABILITY:
+            chance = _share(frame[model.answer], begin, "a probability in [0, 1]")
+            said = np.where(chance >= 0.5, 1.0, -1.0)
+            return Judged(np.maximum(chance, 1.0 - chance), said != self._sign(truth), said)
+        assert model.sure is not None
+        sure = _share(frame[model.sure], begin, "a confidence in [0, 1]")
+        answer = self._classes.values(frame[model.answer])
+        wrong = (answer != truth).fill_null(True).to_numpy()
+        sure = np.where(answer.is_null().to_numpy(), np.nan, sure)
+        return Judged(sure, wrong, None if self._second is None else self._sign(answer))
+
+    def _sign(self, classes: "pl.Series") -> Floats:
+        return np.where((classes == self._second).fill_null(False).to_numpy(), 1.0, -1.0)
+
+
+def _share(column: "pl.Series", begin: int, expected: str) -> Floats:
+    values = numbers(column, begin)
+    check(column, np.isnan(values) | ((values >= 0.0) & (values <= 1.0)), begin, expected)
+    return values

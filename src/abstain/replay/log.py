@@ -1,0 +1,193 @@
+"""Columns of a slice as numbers and times; what is none has a row and a column."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from ..errors import FileError, InputError, shown
+from ..typing import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NEVER = np.iinfo(np.int64).max
+"""The time of what does not come."""
+_SECOND = 1_000_000
+
+
+def refuse(column: "pl.Series", wrong: Bools, first_row: int, expected: str) -> NoReturn:
+    """Say what was expected in the first row that is wrong. Rows are counted from 1, as people do, without a header."""
+    k = int(np.argmax(wrong))
+    value = column[k]
+    got = "nothing" if value is None else shown(value)
+    if isinstance(value, str) and value.rstrip().endswith("%"):
+        got += " (write per cent as 0.62)"
+    raise InputError(f"row {first_row + k + 1:,}, column {column.name}: expected {expected}, got {got}")
+
+
+def blank(column: "pl.Series") -> Bools:
+    """Where nothing is: null, NaN (also as text), or an empty text."""
+    import polars as pl
+
+    missing = column.is_null()
+    if column.dtype == pl.String:
+        missing = missing | column.str.to_lowercase().is_in(["", "nan"]).fill_null(True)
+    elif column.dtype.is_float():
+        missing = missing | column.is_nan().fill_null(True)
+    return missing.to_numpy()
+
+
+def numbers(column: "pl.Series", first_row: int) -> Floats:
+    """Numbers, NaN where nothing is."""
+    import polars as pl
+
+    if not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Boolean, pl.Null)):
+        raise InputError(f"column {column.name}: expected numbers, got {column.dtype}")
+    cast = column.cast(pl.Float64, strict=False)
+    if column.dtype == pl.String:
+        wrong = cast.is_null().to_numpy() & ~blank(column)
+        if wrong.any():
+            cast = column.str.strip_chars().cast(pl.Float64, strict=False)
+            wrong = cast.is_null().to_numpy() & ~blank(column)
+        if wrong.any():
+            refuse(column, wrong, first_row, "a number")
+    return np.array(cast.fill_null(float("nan")).to_numpy())
+
+
+def check(column: "pl.Series", right: Bools, first_row: int, expected: str) -> None:
+    """Refuse the first row that is not right."""
+    if not right.all():
+        refuse(column, ~right, first_row, expected)
+
+
+def microseconds(column: "pl.Series", first_row: int, *, may_miss: bool) -> Ints:
+    """Times: dates, or texts of them, or numbers, which are seconds. `NEVER` where there is none, if that may be."""
+    import polars as pl
+
+    missing = blank(column)
+    if missing.any() and not may_miss:
+        refuse(column, missing, first_row, "a time")
+    if missing.all():
+        return np.full(len(column), NEVER)
+    if (
+        column.dtype == pl.String
+        and column.filter(~pl.Series(missing)).head(1).cast(pl.Float64, strict=False)[0] is None
+    ):
+        try:
+            times = column.str.strip_chars().str.to_datetime(time_unit="us", strict=False)
+        except pl.exceptions.PolarsError:  # not even the first looks like a time
+            refuse(column, ~missing, first_row, "a time as 2026-01-31 12:00:00, or seconds as a number")
+        wrong = times.is_null().to_numpy() & ~missing
+        if wrong.any():
+            refuse(column, wrong, first_row, "a time as those before it")
+        made = times.cast(pl.Int64)
+    elif column.dtype == pl.Date or isinstance(column.dtype, pl.Datetime):
+        made = column.cast(pl.Datetime("us")).cast(pl.Int64)
+    else:
+        seconds = numbers(column, first_row)
+        check(column, np.isnan(seconds) | (np.abs(seconds) < 9e12), first_row, "a time in seconds")
+        return np.where(missing, NEVER, np.round(np.nan_to_num(seconds) * _SECOND).astype(np.int64))
+    return np.where(missing, NEVER, made.fill_null(0).to_numpy())
+
+
+def is_date(sample: "pl.DataFrame", column: str | None) -> bool:
+    """Whether a column of times has dates; if not, it has seconds."""
+    import polars as pl
+
+    if column is None or sample[column].dtype.is_numeric():
+        return False
+    there = sample[column].drop_nulls().head(1)
+    return there.dtype != pl.String or there.cast(pl.Float64, strict=False).null_count() > 0
+
+
+SLICE = 2**17
+"""Rows in memory at a time."""
+SAMPLE = 2_000
+"""Rows looked at to find columns."""
+
+
+class Log:
+    """A file with a header or a schema. Every column of a CSV is text, so that what is wrong in it has a row."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if path.exists() and not path.is_file():
+            raise FileError(f"{path}: expected a file, got a folder, a pipe or the like")
+        try:
+            with path.open("rb") as stream:
+                start = stream.read(2**16)
+        except OSError as error:
+            raise FileError(f"{path}: cannot be read ({error.strerror or error})") from None
+        if not start.strip(b"\xef\xbb\xbf \r\n"):
+            raise FileError(f"{path}: expected rows, got an empty file")
+        self.is_parquet = start.startswith(b"PAR1") or path.suffix.lower() in (".parquet", ".pq")
+        self._separator = _separator(start)
+        with reading(path, self.is_parquet):
+            self.schema = dict(self.scan().collect_schema())
+
+    def scan(self) -> "pl.LazyFrame":
+        """The whole log, to be read later."""
+        import polars as pl
+
+        if self.is_parquet:
+            return pl.scan_parquet(self.path, glob=False)
+        return pl.scan_csv(self.path, separator=self._separator, infer_schema=False, glob=False)
+
+    @property
+    def columns(self) -> list[str]:
+        """Their names."""
+        return list(self.schema)
+
+    def sample(self) -> "pl.DataFrame":
+        """The first rows."""
+        with reading(self.path, self.is_parquet):
+            return self.scan().head(SAMPLE).collect()
+
+    def slices(self, columns: Sequence[str], scratch: Path) -> "Slices":
+        """The rows of some columns, which are written to ``scratch`` first: a CSV is read only once, and a Parquet file
+        may have all rows in one group.
+        """
+        with reading(self.path, self.is_parquet):
+            self.scan().select(list(dict.fromkeys(columns))).sink_parquet(
+                scratch, row_group_size=SLICE, compression="lz4", statistics=False
+            )
+        return Slices(scratch)
+
+
+class Slices:
+    """The rows of a Parquet file, some at a time."""
+
+    def __init__(self, path: Path) -> None:
+        import polars as pl
+
+        self.path = path
+        self.rows = int(pl.scan_parquet(path, glob=False).select(pl.len()).collect().item())
+
+    def __iter__(self) -> "Iterator[tuple[int, pl.DataFrame]]":
+        """The number of the first row, from 0, and the rows."""
+        import polars as pl
+
+        for begin in range(0, self.rows, SLICE):
+            yield begin, pl.scan_parquet(self.path, glob=False).slice(begin, SLICE).collect()
+
+
+@contextmanager
+def reading(path: Path, is_parquet: bool) -> Iterator[None]:
+    """Say in a sentence what is wrong with a file."""
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        why = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
+        kind = "Parquet (is it cut off?)" if is_parquet else "CSV with a header"
+        raise FileError(f"{path}: cannot be read as {kind}: {why}") from None
+
+
+def _separator(start: bytes) -> str:
+    """What most often stands between names in the first line."""
+    line = start.lstrip(b"\xef\xbb\xbf").splitlines()[0]
+    return max((",", ";", "\t", "|"), key=lambda mark: line.count(mark.encode()))

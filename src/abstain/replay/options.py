@@ -1,0 +1,183 @@
+"""Which columns of a log are what."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from .._core.validation import as_count, as_number, as_seed, as_share
+from ..errors import InputError, shown
+
+CLASS, PROBABILITY, VALUE = "class", "probability", "value"
+OPTIONS = {CLASS: "--model", PROBABILITY: "--probability", VALUE: "--value"}
+
+
+@dataclass(frozen=True)
+class ModelColumns:
+    """Where the answers of a model are."""
+
+    name: str
+    kind: str
+    answer: str
+    """A class, a probability of one of two classes, or a number."""
+    sure: str | None
+    """The column of its confidence, or of its expected error; None for a probability, which is both."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns read."""
+        return (self.answer,) if self.sure is None else (self.answer, self.sure)
+
+    @property
+    def arguments(self) -> tuple[str, str]:
+        """The option of the command that says this."""
+        return OPTIONS[self.kind], f"{self.name}={':'.join(self.columns)}"
+
+
+def model_columns(kind: str, text: str) -> ModelColumns:
+    """What ``NAME=ANSWER:CONFIDENCE``, ``NAME=PROBABILITY`` or ``NAME=NUMBER:ERROR`` says.
+
+    >>> model_columns("class", "gbm=said:sure")
+    ModelColumns(name='gbm', kind='class', answer='said', sure='sure')
+    """
+    name, equals, columns = text.partition("=")
+    if kind == PROBABILITY:
+        if not (name and equals and columns):
+            raise InputError(f"--probability: expected NAME=COLUMN, got {shown(text)}")
+        return ModelColumns(name, kind, columns, None)
+    answer, colon, sure = columns.rpartition(":")
+    if not (name and equals and answer and colon and sure):
+        second = "CONFIDENCE" if kind == CLASS else "ERROR"
+        raise InputError(f"{OPTIONS[kind]}: expected NAME=ANSWER:{second}, two columns, got {shown(text)}")
+    return ModelColumns(name, kind, answer, sure)
+
+
+def check_there(wanted: str, option: str, columns: Sequence[str]) -> None:
+    """Refuse a column that is not in the log, and say which is meant, perhaps."""
+    if wanted in columns:
+        return
+    alike = {column.strip().lower(): column for column in columns}
+    near = get_close_matches(wanted.strip().lower(), alike, 1, 0.5)
+    hint = f"; did you mean {shown(alike[near[0]])}?" if near else f"; there are {', '.join(columns[:20])}"
+    raise InputError(f"{option}: no column {shown(wanted)} in the log{hint}")
+
+
+COST = 0.2
+"""Of a review relative to a mistake, where nothing is said of prices."""
+TASKS = ("classes", "binary", "number")
+LABELS = ("answered", "reviewed", "both")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Checked at once; ``models`` and ``label`` may be found in the log where they are not given."""
+
+    models: tuple[ModelColumns, ...] = ()
+    label: str | None = None
+    positive: str | None = None
+    """The class that probabilities are of."""
+    task: str | None = None
+    cost: float | None = None
+    review_price: float | None = None
+    mistake_price: float | None = None
+    mistake_column: str | None = None
+    max_error: float | None = None
+    capacity: float | None = None
+    labels: str = "answered"
+    delay: int = 0
+    time: str | None = None
+    label_time: str | None = None
+    learner: str | None = None
+    warm_start: float = 0.0
+    seed: int = 0
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        self._check_models()
+        self._check_prices()
+        if self.capacity is not None:
+            as_share(self.capacity, "--capacity")
+        if self.labels not in LABELS:
+            raise InputError(f"--labels: expected answered, reviewed or both, got {shown(self.labels)}")
+        as_count(self.delay, "--delay", least=0)
+        as_seed(self.seed)
+        as_number(self.warm_start, "--warm-start", "a share from 0 to 0.5", lambda share: 0.0 <= share <= 0.5)
+        if self.label_time is not None and self.time is None:
+            raise InputError("--label-time: expected --time with it, the column with the time of the case")
+        if self.label_time is not None and self.delay > 0:
+            raise InputError("--delay: expected either --delay or --label-time, got both")
+
+    def _check_models(self) -> None:
+        names = [model.name for model in self.models]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"--model: expected each name once, got {shown(name)} twice")
+        if self.task is not None and self.task not in TASKS:
+            raise InputError(f"--task: expected {', '.join(TASKS[:-1])} or {TASKS[-1]}, got {shown(self.task)}")
+        kinds = {model.kind for model in self.models}
+        if VALUE in kinds and len(kinds) > 1:
+            raise InputError("--value: expected all models to answer with numbers, got classes, too")
+        if self.models and self.task is not None and (self.task == "number") != (VALUE in kinds):
+            raise InputError(f"--task: expected {'number' if VALUE in kinds else 'classes or binary'} for these models")
+        if self.task == "classes" and PROBABILITY in kinds:
+            raise InputError("--task: expected binary for probabilities, got 'classes'")
+        if self.models and self.positive is not None and PROBABILITY not in kinds:
+            raise InputError("--positive: expected --probability with it, whose class it says")
+        if self.max_error is not None:
+            as_number(self.max_error, "--max-error", "a number above 0", lambda x: 0.0 < x < float("inf"))
+        elif VALUE in kinds:
+            raise InputError("--max-error: expected the error from which on an answer is a whole mistake, for numbers")
+
+    def _check_prices(self) -> None:
+        review, mistake = self.review_price, self.mistake_price
+        of_mistakes = mistake is not None or self.mistake_column is not None
+        if self.cost is not None:
+            as_share(self.cost, "--cost")
+            if review is not None or of_mistakes:
+                raise InputError("--cost: expected either --cost or prices, got both")
+        if review is not None:
+            as_number(review, "--review-price", "a price of 0 or more", lambda x: 0.0 <= x < float("inf"))
+        if mistake is not None:
+            as_number(mistake, "--mistake-price", "a price above 0", lambda x: 0.0 < x < float("inf"))
+        if of_mistakes and review is None:
+            raise InputError("--review-price: expected the price of a review where one of mistakes is given")
+        if review is not None and not of_mistakes:
+            raise InputError("--mistake-price: expected the price of a mistake where one of reviews is given")
+        if review is not None and mistake is not None and review > mistake:
+            raise InputError(
+                f"--review-price: expected at most the price of a mistake, {mistake:g}, got {review:g}: then "
+                "everything should be answered"
+            )
+
+    @property
+    def found_task(self) -> str:
+        """The task, from the models where it is not said."""
+        if self.task is not None:
+            return self.task
+        kinds = {model.kind for model in self.models}
+        return "number" if VALUE in kinds else "binary" if PROBABILITY in kinds else "classes"
+
+    def columns(self) -> list[tuple[str, str]]:
+        """All columns to be read, each with the option that names it."""
+        wanted = [(model.arguments[0], column) for model in self.models for column in model.columns]
+        single = (("--label", self.label), ("--mistake-column", self.mistake_column), ("--time", self.time),
+                  ("--label-time", self.label_time))  # fmt: skip
+        return wanted + [(option, column) for option, column in single if column is not None]
+
+    def command(self, log: str, out: str) -> str:
+        """The command that does the same again."""
+        words = ["abstain", "replay", log]
+        for model in self.models:
+            words += model.arguments
+        cost = COST if self.cost is None and self.review_price is None else self.cost
+        values = {"--label": self.label, "--positive": self.positive, "--task": self.task, "--cost": cost,
+                  "--review-price": self.review_price,
+                  "--mistake-price": self.mistake_price, "--mistake-column": self.mistake_column,
+                  "--max-error": self.max_error, "--capacity": self.capacity, "--labels": self.labels,
+                  "--delay": self.delay or None, "--time": self.time, "--label-time": self.label_time,
+                  "--learner": self.learner, "--warm-start": self.warm_start or None, "--seed": self.seed,
+                  "--unit": self.unit or None, "--out": out}  # fmt: skip
+        for option, value in values.items():
+            if value is not None:
+                words += [option, f"{value:.12g}" if isinstance(value, float) else str(value)]
+        return shlex.join(words)

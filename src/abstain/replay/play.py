@@ -1,0 +1,222 @@
+"""Medians over stretches of rows, for rows that come in slices."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from .. import learners
+from ..alternatives import Retuning, Rounds, Totals, sums
+from ..errors import InputError, shown
+from ..gate.frames import Player
+from ..gate.gate import Gate
+from ..typing import Bools, Floats
+from .cases import Cases, Progress, Rows, Slice
+from .options import COST, Options
+from .result import ALL, ALWAYS, COUNTED, GATE, HINDSIGHT, OWN, REVIEW, TUNED, Cuts, Outcome, PolicySums, blocks, pieces
+from .wording import money, per_cent, span
+
+
+class Medians:
+    """The median of each stretch, for values that come in order."""
+
+    def __init__(self, cuts: Cuts, medians: Floats) -> None:
+        self._cuts, self._medians = cuts, medians
+        self._piece, self._open = -1, []  # type: int, list[Floats]
+
+    def add(self, begin: int, values: Floats) -> None:
+        """The next values."""
+        edges = self._cuts.edges
+        inside = edges[(edges > begin) & (edges < begin + len(values))]
+        for part in np.split(values, inside - begin):
+            piece = int(np.searchsorted(edges, begin, side="right")) - 1
+            if piece != self._piece:
+                self.close()
+                self._piece = piece
+            self._open.append(part)
+            begin += len(part)
+
+    def close(self) -> None:
+        """The stretch that was open is whole."""
+        if self._open:
+            self._medians[self._piece] = np.median(np.concatenate(self._open))
+        self._open = []
+
+
+def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float) -> Gate:
+    """The gate that the options ask for; ``pair`` are the classes, if they are two."""
+    settings: dict[str, Any] = {"task": options.found_task, "labels": options.labels, "seed": options.seed}
+    if options.review_price is None:
+        settings["cost"] = COST if options.cost is None else options.cost
+    else:
+        settings["review"] = options.review_price
+        if options.mistake_column is None:
+            settings["mistake"] = options.mistake_price
+        else:
+            settings["max_stake"] = max_stake
+            if options.review_price > max_stake:
+                raise InputError(
+                    f"--review-price: expected at most {max_stake:g}, the largest price in column "
+                    f"{options.mistake_column}, got {options.review_price:g}: everything should be answered"
+                )
+    if pair is not None:
+        settings["classes"] = pair
+    if options.max_error is not None:
+        settings["max_error"] = options.max_error
+    if options.capacity is not None:
+        settings["capacity"] = options.capacity
+    if options.learner is not None:
+        settings["learner"] = _learner(options.learner)
+    try:
+        return Gate([model.name for model in options.models], **settings)
+    except TypeError as error:  # an option of the gate that the learner does not have
+        raise InputError(f"--learner: {options.learner} cannot do what is asked for ({error})") from None
+
+
+def _learner(name: str) -> Any:
+    """A learner by the name of its class. One that is shown labels nobody would have is none for a gate."""
+    known = {
+        one: kind
+        for one in learners.__all__
+        if inspect.isclass(kind := getattr(learners, one))
+        and issubclass(kind, learners.KernelLearner)
+        and not inspect.isabstract(kind)
+        and not kind.supervised
+    }
+    for one, kind in known.items():
+        if one.lower() == name.lower():
+            return kind
+    raise InputError(f"--learner: expected one of {', '.join(known)}, got {shown(name)}")
+
+
+def how_late(options: Options, seconds: float) -> str:
+    """When labels come: so many seconds late in the mean, where the log has times."""
+    if options.label_time is not None:
+        return f"when the column {options.label_time} says, {span(seconds)} after the case in the mean"
+    return f"{options.delay:,} rows late" if options.delay else "at once"
+
+
+def how_much(gate: Gate, options: Options) -> str | None:
+    """The capacity."""
+    if options.capacity is None:
+        return None
+    burst = getattr(gate.capacity, "burst", None)
+    return f"{per_cent(options.capacity)} of cases" + ("" if burst is None else f", bursts of {burst:,}")
+
+
+def prices(options: Options, max_stake: float) -> list[str]:
+    """What was taken for prices without being told."""
+    if options.mistake_column is not None and options.mistake_price is None:
+        most = money(max_stake, 1.0, options.unit)
+        return [f"A mistake costs what {options.mistake_column} says, at most {most}, its largest value."]
+    if options.cost is None and options.review_price is None:
+        return [f"Nothing was said of prices: a review costs {COST:g} of a mistake (--cost)."]
+    return []
+
+
+COMPILING = "compiling, once for each kind of use"
+"""The step before the first slice is played; what was compiled before is found on the disk."""
+
+
+class Game:
+    """One pass over the rows of a log, for all policies, and a second for the one that nobody could have known."""
+
+    def __init__(self, rows: Rows, gate: Gate, *, warm: int, mistake: float, n_classes: int, cases: Cases) -> None:
+        """The gate is taught the first ``warm`` rows; thresholds are tuned on the first tenth. An answer that loses
+        more than ``mistake`` is a mistake.
+        """
+        self._rows, self._gate, self._cases = rows, gate, cases
+        tenth, models = rows.n // 10, len(gate.models)
+        labelled = rows.read(0, tenth).rounds()
+        self._own, self._all = Retuning(labelled), Retuning(labelled, own=False)
+        thresholds = [np.union1d(sums(labelled, model)[0], gate.levels[model]) for model in range(models)]
+        first = max(tenth, warm)
+        over_time, scored = pieces(rows.n), blocks(first, rows.n)
+        kinds = [*(f"{ALWAYS} {name}" for name in gate.models), GATE, TUNED, OWN, ALL, HINDSIGHT, REVIEW]
+        tuned = self._own.model, self._own.threshold
+        self.out = Outcome(
+            first=first,
+            origin=warm,
+            over_time=over_time,
+            scored=scored,
+            policies={kind: PolicySums(over_time, scored, mistake) for kind in kinds},
+            totals=Totals(thresholds),
+            tuned=tuned,
+            hindsight=tuned,
+            by_class=np.zeros((n_classes, 3), np.int64),
+            followed=np.zeros((models, over_time.n)),
+            answered=np.zeros((models, over_time.n)),
+            threshold=np.full(over_time.n, np.nan),
+            counts=dict.fromkeys(COUNTED, 0),
+        )
+        self._medians = Medians(over_time, self.out.threshold)
+
+    def play(self, delay: int, progress: Progress) -> Outcome:
+        """Play all rows, with labels ``delay`` rows late unless the rows say when they come."""
+        progress(COMPILING, 0, 1)
+        self._teach()
+        with self._gate.playing(delay, self._rows.has("due")) as decide:
+            for part in self._rows.slices():
+                tuned_wrong = self._alternatives(part, delay)
+                wrong = self._decide(part, decide)
+                begin = max(0, self.out.first - part.begin)
+                for column, which in enumerate((np.ones(part.n, np.bool_), wrong, tuned_wrong)):
+                    classes = part.records["class"][begin:][which[begin:]]
+                    self.out.by_class[:, column] += np.bincount(classes, minlength=len(self.out.by_class))
+                progress("playing", part.begin + part.n, self._rows.n)
+        self._medians.close()
+        self._look_back()
+        return self.out
+
+    def _teach(self) -> None:
+        for part in self._rows.slices():
+            if part.begin < self.out.origin:
+                self._gate.teach(part.before(self.out.origin).block(0))
+
+    def _alternatives(self, part: Slice, delay: int) -> Bools:
+        """What people do without a gate; the mistakes of tuned."""
+        out, rounds, due = self.out, part.rounds(), part.due(delay)
+        for k, name in enumerate(self._gate.models):
+            missing = part.missing[:, k]
+            loss = np.where(missing, rounds.cost, rounds.losses[:, k])
+            out.policies[f"{ALWAYS} {name}"].add(part.begin, loss, missing)
+            out.over_time.add(out.answered[k], ~missing, part.begin)
+        out.policies[REVIEW].add(part.begin, rounds.cost, np.ones(part.n, np.bool_))
+        for kind, policy in ((OWN, self._own), (ALL, self._all)):
+            used = policy.play(rounds, due)
+            out.policies[kind].add(part.begin, used.loss, used.abstained)
+        begin = max(0, out.first - part.begin)
+        out.totals.add(Rounds(*(one[begin:] for one in rounds)))
+        return self._fixed(TUNED, part, rounds, *out.tuned)
+
+    def _decide(self, part: Slice, decide: Player) -> Bools:
+        """What the gate does with rows that it was not taught; its mistakes."""
+        out, wrong = self.out, np.zeros(part.n, np.bool_)
+        rest = part.from_on(out.origin)
+        if rest.n == 0:
+            return wrong
+        played = decide(rest.block(out.origin))
+        self._cases.add(rest.records["row"], played)
+        for k in range(len(out.followed)):
+            out.over_time.add(out.followed[k], played.model == k, rest.begin)
+        counted = (played.reviewed, played.over_capacity, played.explored, rest.missing.all(axis=1))
+        for name, which in zip(COUNTED, counted, strict=True):
+            out.counts[name] += int(which.sum())
+        always_reviews = played.level == self._gate.levels.shape[1] - 1
+        self._medians.add(rest.begin, np.clip(np.where(always_reviews, 1.0, played.threshold), 0.0, 1.0))
+        wrong[part.n - rest.n :] = out.policies[GATE].add(rest.begin, played.loss, played.reviewed)
+        return wrong
+
+    def _fixed(self, kind: str, part: Slice, rounds: Rounds, model: int, threshold: float) -> Bools:
+        silent = rounds.confidence[:, model] <= threshold
+        loss = np.where(silent, rounds.cost, rounds.losses[:, model])
+        return self.out.policies[kind].add(part.begin, loss, silent)
+
+    def _look_back(self) -> None:
+        """The best afterwards: tuned itself, unless another is better by more than sums in another order differ."""
+        out = self.out
+        model, threshold, total = out.totals.best()
+        if total < out.policies[TUNED].blocks.sum() - 1e-9 * out.scored.sizes.sum():
+            out.hindsight = (model, threshold)
+        for part in self._rows.slices():
+            self._fixed(HINDSIGHT, part, part.rounds(), *out.hindsight)

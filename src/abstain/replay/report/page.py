@@ -1,0 +1,216 @@
+"""Prices and reviewers' work in sentences."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ..._core.files import replacing
+from ..._core.pages import environment
+from ...errors import FileError
+from ..result import Policy, Replay
+from ..wording import against, per_cent
+from . import figures, wording
+from .figures import MONEY, POLICIES, Drawn, Look, areas, bars, curves, lines, model_looks, share
+from .wording import MINUS, number, of_kind, percent, plain_price, scale
+
+
+def prices(replay: Replay) -> str:
+    """What a review and a mistake cost. Only where mistakes differ, there is a dearest."""
+    review, mistake = plain_price(replay, replay.cost * replay.price), plain_price(replay, replay.price)
+    if replay.stakes:
+        return f"A review costs {review}, a mistake what is at stake in the case, at most {mistake}"
+    whole = "mistake" if replay.max_error is None else f"whole mistake, an error of {replay.max_error:g} or more,"
+    if replay.price == 1.0 and not replay.unit:
+        return f"A review costs {review} of a {whole.rstrip(',')}"
+    return f"A review costs {review}, a {whole} {mistake}"
+
+
+def reviews(replay: Replay) -> str | None:
+    """How much reviewers see with the gate and without; a day, where the log has times and lasts that long."""
+    gate, tuned = of_kind(replay, "gate"), of_kind(replay, "tuned")
+    if gate is None or tuned is None:
+        return None
+    shares = tuple(per_cent(policy.reviewed).removesuffix(" %") for policy in (gate, tuned))
+    if shares[0] == shares[1]:
+        sentence = f"With the gate your reviewers see {shares[0]} of 100 cases, as many as with one threshold"
+    else:
+        sentence = f"With the gate your reviewers see {shares[0]} of 100 cases instead of {shares[1]}"
+    if replay.days is None or replay.days < 1.0:
+        return f"{sentence}."
+    each = (policy.reviewed * replay.scored_rows / replay.days for policy in (gate, tuned))
+    daily = [f"{n:,.0f}" if n >= 10.0 else f"{n:.1f}" for n in each]
+    return f"{sentence}; that is {daily[0]} a day{'' if shares[0] == shares[1] else f' instead of {daily[1]}'}."
+
+
+MEANINGS = {
+    "gate": "learns from the labels that came back, and changes model and threshold as it goes.",
+    "tuned": "one model and one threshold, the best on the first {first:,} cases with all their labels, then left "
+    "alone: what most people do today.",
+    "retuned-own": "chosen again and again on recent cases, from the labels its own decisions brought: what people do "
+    "next. It does not see what became of the cases it decided otherwise.",
+    "retuned-all": "the same, but it sees the label of every case, which nobody does who hands cases over.",
+    "hindsight": "the one model and threshold that was best for the counted cases, chosen after the end: a yardstick.",
+    "review": "every case goes to a person.",
+    "always": "this model answers every case it has an answer for.",
+}
+
+
+class Row(NamedTuple):
+    """A policy's cells."""
+
+    kind: str
+    name: str
+    price: str
+    mistakes: str
+    reviews: str
+    difference: str
+    """From tuned, in per cent of it; and the interval of that, and in money."""
+    interval: str
+    money: str
+    beyond: bool
+    """Whether it reviews more than there is capacity for."""
+
+
+def rows(replay: Replay) -> list[Row]:
+    """A row a policy, prices with the same decimals."""
+    return [_row(replay, policy) for policy in replay.policies]
+
+
+def _row(replay: Replay, policy: Policy) -> Row:
+    size, price = scale(replay), replay.price
+    share, interval = against(policy, of_kind(replay, "tuned") or policy)
+    amount = "" if policy.difference is None else number(policy.difference * price, size, sign=True)
+    return Row(policy.kind, policy.name, number(policy.loss * price, size), percent(policy.mistakes),
+               percent(policy.reviewed), share.replace("-", MINUS), interval.replace("-", MINUS), amount,
+               policy.beyond(replay.share))  # fmt: skip
+
+
+def meanings(replay: Replay) -> list[tuple[str, str]]:
+    """What each kind in the table is, by the name it has there."""
+    found: dict[str, str] = {}
+    for policy in replay.policies:
+        if policy.kind in MEANINGS:
+            found.setdefault(policy.kind, policy.name if policy.kind != "always" else "always ...")
+    return [(name.partition(":")[0], MEANINGS[kind].format(first=replay.first)) for kind, name in found.items()]
+
+
+class Section(NamedTuple):
+    """A figure with its words."""
+
+    key: str
+    title: str
+    text: str
+    axis: str
+    """What the vertical axis shows."""
+    drawn: Drawn
+
+
+def sections(replay: Replay) -> list[Section]:
+    """Those that have something to show."""
+    looks = model_looks(list(dict.fromkeys([*figures.most_followed(replay), *replay.models])))
+    found: list[Section] = []
+    if replay.timeline.row:
+        found += [*_policies(replay), *_gate(replay, looks), *_answers(replay, looks)]
+    return [*found, *_results(replay, looks)]
+
+
+def _unit(replay: Replay) -> str:
+    return f", {replay.unit}" if replay.unit else ""
+
+
+def _policies(replay: Replay) -> Iterator[Section]:
+    points = len(figures.coarse(replay.timeline, replay.rows).row)
+    text = (
+        f"Lower is better. Each point is the mean of about {round(replay.rows / points):,} cases. The grey part at the "
+        "left is what the tuned threshold was chosen on: it knew these cases beforehand, so they do not count."
+    )
+    drawn = lines(figures.prices(replay), POLICIES, MONEY)
+    yield Section("prices", "Price over time", text, f"price a case{_unit(replay)}", drawn)
+    text = "How much work was left to people."
+    if replay.share is not None:
+        text += f" The reviewers' capacity was {replay.capacity}, the dotted black line; it holds for the gate only."
+    yield Section("reviews", "Reviews over time", text, "share of cases reviewed",
+                  lines(figures.reviews(replay), POLICIES, share()))  # fmt: skip
+
+
+def _gate(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
+    if len(replay.timeline.model) > 1:
+        text = "Whose answers the gate went by. A band that widens is a model that the gate came to trust."
+        shows = figures.followed(replay)
+        yield Section("models", "Model followed over time", text, "share of cases", areas(shows, looks))
+    text = (
+        "The confidence above which the followed model's answer was used; the middle one of those used at the time. "
+        "At 1 everything goes to review, at 0 everything is answered; the axis shows the part used in counted cases."
+    )
+    if replay.max_error is not None and not replay.stakes:
+        text += (
+            f" The confidence in a number is 1 minus its expected error divided by {replay.max_error:g}: a threshold "
+            f"of 0.9 uses answers from an expected error of {0.1 * replay.max_error:.3g} down."
+        )
+    shows = figures.thresholds(replay)
+    drawn = lines(shows, POLICIES, {"range": figures.span(shows), "hoverformat": ".5~g", "rangemode": "normal"})
+    yield Section("thresholds", "Threshold over time", text, "threshold", drawn)
+
+
+def _answers(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
+    shows = figures.answers(replay)
+    if shows is None:
+        return
+    others = len(replay.timeline.answered) - len(shows.lines)
+    text = "Models that did not always have an answer, for instance in an outage. "
+    text += "The gate went by the others then." if len(replay.models) > 1 else "Those cases went to review."
+    if others:
+        text += " Models that are not shown answered as often or more often."
+    yield Section("answers", "Answers that were there", text, "share of cases with an answer",
+                  lines(shows, looks, share(1.02)))  # fmt: skip
+
+
+def _results(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
+    if replay.curves:
+        text = (
+            "What a model's mistakes would cost per answered case if it answered only those cases it is surest of, "
+            "from few (left) to all (right). A curve that rises to the right is a model that is right more often where "
+            "it is surer. Further down and further to the right is better. The diamond is where the gate was; it "
+            "changes models and thresholds, so it need not lie on a curve."
+        )
+        if len(replay.curves) > figures.MOST_LINES:
+            text += f" Shown are the {figures.MOST_LINES} models the gate followed most."
+        shows = figures.trade(replay)
+        axis = f"price of mistakes per answered case{_unit(replay)}"
+        yield Section("curves", "Answering more, or making fewer mistakes", text, axis, curves(shows, looks))
+    if replay.mistakes:
+        text = "Cases that were answered wrongly, by what the right answer was."
+        yield Section("classes", "Mistakes by class", text, "", bars(figures.mistakes(replay)))
+
+
+def write(replay: Replay, path: Path) -> None:
+    """Write the report; an old one stays until the new one is whole."""
+    content = page(replay).encode()
+    try:
+        with replacing(path) as stream:
+            stream.write(content)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+def page(replay: Replay) -> str:
+    """The page as text. Whatever comes from the log is escaped, by Jinja2 in the page and by `drawing` in figures."""
+    from plotly.offline import get_plotlyjs
+
+    found = sections(replay)
+    return (
+        environment(__package__)
+        .get_template("report.html")
+        .render(
+            replay=replay,
+            money=wording.money(replay),
+            policies=rows(replay),
+            meanings=meanings(replay),
+            sections=found,
+            figures={section.key: section.drawn.figure for section in found},
+            prices=prices(replay),
+            reviews=reviews(replay),
+            notes=[note for note in replay.notes if note not in replay.beside],
+            plotly=get_plotlyjs(),
+        )
+    )

@@ -1,0 +1,306 @@
+"""Numbers and policies as people say them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..gate.arguments import as_text
+from .cases import Facts
+from .classes import Classes
+from .options import CLASS, PROBABILITY, Options
+from .result import ALL, ALWAYS, GATE, HINDSIGHT, OWN, REVIEW, TUNED, Outcome, Policy
+
+
+def from_on(name: str, threshold: float, max_error: float | None = None) -> str:
+    """A model and its threshold; for numbers, as an error in the log's own unit, too.
+
+    >>> from_on("gbm", 0.8512), from_on("gbm", -1.0), from_on("gbm", 1.0), from_on("gbm", 0.99821)
+    ('gbm from 0.851 on', 'gbm always', 'everything to review', 'gbm from 0.9982 on')
+    >>> from_on("gbm", 0.36, 10.0)
+    'gbm from an expected error of 6.4 down (0.36)'
+    """
+    if threshold >= 1.0:
+        return "everything to review"
+    if threshold < 0.0:
+        return f"{name} always"
+    level = as_text(threshold, 3)
+    level = level.rstrip("0").rstrip(".") if "." in level else level
+    if max_error is not None:
+        return f"{name} from an expected error of {(1.0 - threshold) * max_error:.3g} down ({level})"
+    return f"{name} from {level} on"
+
+
+def kind_of(key: str) -> str:
+    """The kind of a policy."""
+    return ALWAYS if key.startswith(f"{ALWAYS} ") else key
+
+
+def name_of(
+    key: str, models: list[str], tuned: tuple[int, float], hindsight: tuple[int, float], max_error: float | None = None
+) -> str:
+    """A policy, for the table."""
+    if key in (TUNED, HINDSIGHT):
+        model, threshold = tuned if key == TUNED else hindsight
+        return f"{key}: {from_on(models[model], threshold, max_error)}"
+    plain = {GATE: "gate", OWN: "re-tuned, own labels", ALL: "re-tuned, all labels", REVIEW: "everything to review"}
+    return plain.get(key, key)
+
+
+def per_cent(share: float) -> str:
+    """A share, with as many digits as say something.
+
+    >>> per_cent(0.5), per_cent(0.0423), per_cent(0.0)
+    ('50 %', '4.2 %', '0 %')
+    """
+    value = 100.0 * share
+    return f"{value:.0f} %" if abs(value) >= 9.95 or value == 0.0 else f"{value:.1f} %"
+
+
+def money(loss: float, price: float, unit: str) -> str:
+    """A loss in the user's unit: three digits, without needless ones.
+
+    >>> money(0.1234, 1.0, ""), money(0.1234, 5.0, "EUR"), money(0.5, 2_000.0, "EUR")
+    ('0.123', '0.617 EUR', '1,000 EUR')
+    """
+    value = loss * price
+    digits = 3 if abs(value) < 1.0 else 2 if abs(value) < 100.0 else 0
+    return f"{value:,.{digits}f}{' ' if unit else ''}{unit}"
+
+
+def against(policy: Policy, tuned: Policy) -> tuple[str, str]:
+    """How much more than tuned a policy costs, in per cent of tuned, and the 95 % interval of that; "" for tuned.
+
+    >>> tuned = Policy("tuned", "tuned", 0.2, 0.1, 0.1, None, None, None)
+    >>> against(Policy("gate", "gate", 0.15, 0.1, 0.1, -0.05, -0.06, -0.035), tuned)
+    ('-25.0 %', '-30.0 to -17.5')
+    """
+    if policy.difference is None or tuned.loss <= 0.0:
+        return "", ""
+    share, *ends = (
+        f"{round(100.0 * one / tuned.loss, 1) + 0.0:+.1f}"  # no "-0.0"
+        for one in (policy.difference, policy.low, policy.high)
+        if one is not None
+    )
+    return f"{share} %", " to ".join(ends)
+
+
+def span(seconds: float) -> str:
+    """A time that passes.
+
+    >>> span(5.0), span(5_400.0), span(129_600.0)
+    ('5 seconds', '90 minutes', '36 hours')
+    """
+    for size, name in ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2.0 * size:
+            return f"{seconds / size:.3g} {name}"
+    return f"{seconds:.3g} seconds"
+
+
+FEW = 5_000
+"""Rows below which there is little to learn from."""
+BETTER = 0.005
+"""Of the loss: re-tuning helps if it saves so much."""
+SMALL = 0.01
+"""Of the largest stake: a review that costs less is lost beside it."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the verdict depends on besides the losses."""
+
+    rows: int
+    scored_rows: int
+    labels: str
+    share: float | None
+    late: bool
+    """Whether most labels came after a tenth of the rows, or more."""
+    price: float
+    unit: str
+    cost: float = 0.2
+    """Of a review, relative to the largest mistake."""
+    stakes: bool = False
+    """Whether mistakes cost what a column says."""
+
+
+def beyond(tuned: Policy, setting: Setting) -> str | None:
+    """That the threshold needs more reviewers than there are."""
+    if setting.share is None or not tuned.beyond(setting.share):
+        return None
+    return (
+        f"that threshold sends {per_cent(tuned.reviewed)} to review, more than the {per_cent(setting.share)} there is "
+        "capacity for, so it could not have been kept"
+    )
+
+
+def reasons(tuned: Policy, retuned: Policy, setting: Setting) -> list[str]:
+    """What is known to make a gate lose; the surest first."""
+    found = []
+    if setting.stakes and setting.cost < SMALL:
+        found.append(
+            f"a few mistakes cost very much ({money(1.0, setting.price, setting.unit)}, a review only "
+            f"{money(setting.cost, setting.price, setting.unit)}), and everything is learnt relative to the largest, "
+            "so that learning is slow"
+        )
+    if setting.labels == "reviewed":
+        found.append("labels come from reviews only, so that learning has to be paid for")
+    if setting.rows < FEW:
+        found.append(f"{setting.rows:,} rows are few to learn from")
+    if not setting.late and retuned.loss > (1.0 - BETTER) * tuned.loss:
+        found.append(
+            "nothing drifts here (re-tuning with all labels does not help either), so that one threshold lasts"
+        )
+    if setting.late:
+        found.append("labels come so late that most of the log is over before they do")
+    return found
+
+
+def verdict(policies: list[Policy], setting: Setting) -> str:
+    """The gate against the threshold tuned once."""
+    gate, tuned, retuned = (_of(policies, kind) for kind in (GATE, TUNED, ALL))
+    assert gate.difference is not None
+    assert gate.low is not None
+    assert gate.high is not None
+    costs = f"The gate costs {money(gate.loss, setting.price, setting.unit)} a case"
+    against = (
+        f"one threshold, set once on the first tenth of the log ({money(tuned.loss, setting.price, setting.unit)})"
+    )
+    too_much = beyond(tuned, setting)
+    why = ([too_much] if too_much else []) + reasons(tuned, retuned, setting)
+    if gate.low <= 0.0 <= gate.high:
+        if gate.difference == 0.0:
+            return f"{costs}, exactly as much as {against}."
+        sentence = f"{costs}, about as much as {against}: the difference of {_share(gate, tuned)} is within chance"
+        return f"{sentence}{'; ' + why[0] if why else ''}."
+    total = money(abs(gate.difference) * setting.scored_rows, setting.price, setting.unit)
+    if setting.price == 1.0 and not setting.unit:
+        total = f"what {total} mistakes cost"
+    if gate.difference < 0.0:
+        return (
+            f"{costs}, {_share(gate, tuned)} less{_interval(gate, tuned)} than {against}: it saves {total} on "
+            f"{setting.scored_rows:,} cases{'; ' + too_much if too_much else ''}."
+        )
+    because = "; ".join(why) if why else "no reason for it is known"
+    return f"{costs}, {_share(gate, tuned)} more{_interval(gate, tuned)} than {against}: {because}."
+
+
+def beside(policies: list[Policy], setting: Setting) -> list[str]:
+    """What belongs to the verdict: that tuning again and again is cheaper, where it is."""
+    gate, own = _of(policies, GATE), _of(policies, OWN)
+    if own.loss >= gate.loss:
+        return []
+    sentence = (
+        "A threshold tuned again every 500 rows, on the labels of its own answers, costs "
+        f"{money(own.loss, setting.price, setting.unit)} a case, {per_cent(1.0 - own.loss / gate.loss)} less than the "
+        "gate"
+    )
+    if own.beyond(setting.share):
+        sentence += f"; it sends {per_cent(own.reviewed)} to review, more than there is capacity for"
+    return [f"{sentence}."]
+
+
+def _of(policies: list[Policy], kind: str) -> Policy:
+    return next(one for one in policies if one.kind == kind)
+
+
+def _share(gate: Policy, tuned: Policy) -> str:
+    assert gate.difference is not None
+    return per_cent(abs(gate.difference) / tuned.loss) if tuned.loss > 0.0 else "any share"
+
+
+def _interval(gate: Policy, tuned: Policy) -> str:
+    """Of the share it stands beside."""
+    assert gate.low is not None
+    assert gate.high is not None
+    if tuned.loss <= 0.0:
+        return ""
+    ends = sorted(abs(end) / tuned.loss for end in (gate.low, gate.high))
+    return f" (95 % interval: {per_cent(ends[0])} to {per_cent(ends[1])})"
+
+
+def notes(options: Options, facts: Facts, classes: Classes | None, rows: int) -> list[str]:
+    """What may surprise in a log that was played without fuss."""
+    found = []
+    if facts.unlabelled:
+        found.append(f"{facts.unlabelled:,} of {facts.rows:,} rows have no label and were left out.")
+    if facts.never:
+        found.append(f"{facts.never:,} labels have no time in {options.label_time}: they come after the last row.")
+    if rows < FEW:
+        found.append(f"{rows:,} rows are few: intervals are wide, and the gate has little to learn from.")
+    if len(options.models) == 1:
+        found.append("With a single model, only the threshold is learnt.")
+    for k, model in enumerate(options.models):
+        if facts.missing[k] == rows:
+            found.append(f"{model.name} never has an answer.")
+        elif facts.missing[k]:
+            share = per_cent(facts.missing[k] / rows)
+            found.append(
+                f"{model.name} has no answer in {facts.missing[k]:,} rows ({share}): alone, it sends them to review."
+            )
+        if facts.least[k] == facts.most[k]:
+            found.append(
+                f"{model.name} is always equally sure ({facts.most[k]:g}): no threshold can tell its answers apart."
+            )
+    if classes is not None:
+        n, times = classes.never_given()
+        if n and not any(model.kind == PROBABILITY for model in options.models):
+            what = "A label" if n == 1 else f"{n:,} labels"
+            are = "is" if n == 1 else "are"
+            found.append(f"{what} of {len(classes.labels):,} {are} never given by a model, in {times:,} rows.")
+    if options.capacity is not None:
+        found.append("The capacity holds for the gate only: the others review as much as they like, and are marked.")
+    if options.time is not None and options.label_time is None:
+        found.append(f"Times are those of {options.time}; labels come by the number of rows.")
+    return found
+
+
+def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]:
+    """What the gate did not know."""
+    unseen = {"answered": out.counts["reviewed"], "reviewed": cases - out.counts["reviewed"], "both": 0}[options.labels]
+    found = []
+    if unseen:
+        whose = "reviewed" if options.labels == "answered" else "answered"
+        found.append(
+            f"{unseen:,} labels of {cases:,} ({per_cent(unseen / cases)}) were never seen: those of {whose} cases."
+        )
+    if delay != "at once":
+        found.append(f"Labels came {delay}.")
+    if out.counts["unanswered"]:
+        found.append(f"No model had an answer in {out.counts['unanswered']:,} cases: all were sent to review.")
+    if out.counts["over_capacity"]:
+        found.append(f"{out.counts['over_capacity']:,} cases were answered because no review was left.")
+    if out.counts["explored"]:
+        found.append(
+            f"{out.counts['explored']:,} cases were decided otherwise than the threshold says, just to see the label: "
+            "that is how the gate learns what becomes of cases it would not decide so. Its price has what they cost."
+        )
+    return found
+
+
+def doubts(
+    options: Options, facts: Facts, classes: Classes | None, pair: tuple[Any, Any] | None, rows: int
+) -> list[str]:
+    """Models that are never right, or so often wrong that their probabilities must be of the other class."""
+    found = []
+    for k, model in enumerate(options.models):
+        answers = rows - facts.missing[k]
+        wrong = answers - facts.right[k]
+        if model.kind == PROBABILITY and pair is not None and wrong > rows / 2:
+            found.append(
+                f"{model.name} is wrong in {per_cent(wrong / rows)} of the rows with a label: is --positive the other "
+                f"class? Its probabilities are taken to be of {pair[1]!r}; --positive {pair[0]} says otherwise."
+            )
+        elif answers > 0 and wrong == answers and classes is None:
+            found.append(f"{model.name} is never right: each of its answers is off by --max-error or more.")
+        elif answers > 0 and wrong == answers:
+            assert classes is not None
+            why = f"it says {classes.some(model.answer)}; labels are {classes.some(classes.label)}."
+            if classes.apart(model.answer):
+                why = f"none of its classes is among the labels; {why}"
+            found.append(f"{model.name} is never right: {why}")
+        nearly = classes.nearly(model.answer) if classes is not None and model.kind == CLASS else None
+        if nearly is not None:
+            answer, label, count = nearly
+            found.append(
+                f"{model.name} says {answer!r} where labels say {label!r}, and the like, in {count:,} rows: they "
+                "differ in capitals or blanks alone, and count as mistakes. Write both alike."
+            )
+    return found

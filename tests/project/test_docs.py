@@ -1,0 +1,157 @@
+"""The site: what is executed elsewhere is shown as it was written, and nothing is missing."""
+
+import importlib.util
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import abstain as ab
+
+ROOT = Path(__file__).parents[2]
+
+
+def hook(name):
+    """A module of docs/hooks; they extend Sphinx, which not everybody has who runs the tests."""
+    pytest.importorskip("sphinx")
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / "hooks" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Base:
+    """A base.
+
+    Args:
+        experts: Whom to choose from.
+        cost: Of abstaining:
+            a number.
+    """
+
+
+class Extended(Base):
+    """More.
+
+    Args:
+        cost: Another.
+        beta: A width.
+
+    >>> 1 + 1
+    2
+    """
+
+
+def test_parameters_are_inherited():
+    parameters = hook("parameters")
+    assert parameters.described("No section.") == {}
+    base = parameters.described("A base.\n\nArgs:\n    experts: Whom.\n    cost: Of abstaining:\n        a number.\n")
+    assert base == {"experts": "Whom.", "cost": "Of abstaining: a number."}
+    assert parameters.described("It has\nArgs: none") == {}
+    Base.__module__ = Extended.__module__ = "abstain.made_up"
+    expected = {"experts": "Whom to choose from.", "cost": "Another.", "beta": "A width."}
+    assert parameters.inherited(Extended) == expected
+
+
+def test_parameters_stand_before_the_examples():
+    text = "More.\n\nArgs:\n    beta: A width.\n\n>>> 1 + 1\n2"
+    shown = hook("parameters").tabled(text, ["cost", "beta", "other"], {"beta": "A width."}, {"cost": "float"})
+    assert shown == "More.\n\n:param cost: \n:type cost: float\n:param beta: A width.\n\n>>> 1 + 1\n2\n"
+
+
+def test_types_are_those_written():
+    def function(cost: "ab.costs.CostLike", n: int | None = None, free=3):
+        """Nothing."""
+
+    assert hook("parameters").annotated(function) == {"cost": "ab.CostLike", "n": "int | None"}
+
+
+def test_kernels_that_are_defaults_have_names():
+    signature = "(choose, note=CPUDispatcher(<function note_nothing>), seed=None)"
+    shown, _ = hook("parameters").named(None, "class", "abstain.Kernels", ab.Kernels, None, signature, None)
+    assert shown == "(choose, note=note_nothing, seed=None)"
+
+
+def test_a_formula_is_a_picture_with_its_words():
+    picture = hook("formulas").picture("x_t \\leq 1")
+    assert picture.startswith('<svg role="img" aria-label="x_t \\leq 1"')
+    assert "M" in picture
+    with pytest.raises(ValueError, match="Unknown symbol"):  # the build fails, not the page
+        hook("formulas").picture("\\nonsense")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("ucb_nt_bound(gaps,", "ucb_<wbr>nt_<wbr>bound(<wbr>gaps,"),
+        ("memory=&quot;adaptive&quot;", "memory=<wbr>&quot;adaptive&quot;"),
+        ("0.93", "0.93"),
+        ("T^((d+1)/(d+2))", "T^((d+1)/(d+2))"),
+    ],
+)
+def test_code_is_broken_between_its_words(code, expected):
+    page = '<span class="pre">a_line</span> <code class="literal"><span class="pre">{}</span></code>'
+    assert hook("breaks").breakable(page.format(code)) == page.format(expected)
+
+
+def test_the_reference_says_once_what_learners_share():
+    """What comes from a class that has its own place is not repeated: the names of all classes below it are listed."""
+    page = (ROOT / "docs" / "reference" / "learners.md").read_text(encoding="utf-8")
+    left_out = re.findall(r":: abstain\.(\S+)\n   :inherited-members: (.*)", page)
+    shared = {name: set(names.split(", ")) for name, names in left_out}
+    assert shared["KernelLearner"] == {base.__name__ for base in ab.Learner.__mro__[:-2]}
+    assert shared["learners.exp3.weighted.WeightedLearner"] == {base.__name__ for base in ab.KernelLearner.__mro__[:-2]}
+
+
+def test_every_learner_describes_its_parameters():
+    parameters = hook("parameters")
+    for kind in (ab.DoublyRobust, ab.Exp3Abs, ab.UCB, ab.UCBNT, ab.UCBGT, ab.FullSupervision, ab.ContExp3Abs, ab.Gate):
+        wanted = set(parameters.annotated(kind.__init__))
+        assert wanted
+        assert wanted <= set(parameters.inherited(kind)), kind
+
+
+@pytest.mark.parametrize(
+    ("page", "loads"),
+    [
+        ('<script src="https://cdn.example/x.js">', True),
+        ('<link rel="stylesheet" href="//fonts.example/x.css">', True),
+        ("@font-face { src: url(https://fonts.example/x.woff) }", True),
+        ('<img src="_images/x.png">', False),
+        ('<a href="https://arxiv.org">a link that one may follow</a>', False),
+        ('<link rel="canonical" href="https://abstain.example/">', False),
+    ],
+)
+def test_what_is_loaded_from_elsewhere_is_found(page, loads):
+    assert bool(hook("offline").loaded_from_elsewhere(page)) == loads
+
+
+def test_the_menu_has_every_page():
+    source = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*.md"):
+        assert re.search(rf"""["<]{re.escape(page.stem)}[">]""", source), page.name
+    for page in (ROOT / "docs" / "reference").glob("*.md"):
+        assert f'"{page.stem}"' in source or f"reference/{page.stem}" in source, page.name
+
+
+def test_the_reference_has_every_public_name():
+    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").glob("*.md"))
+    modules = {"datasets", "experts", "graphs", "instances", "losses", "theory"}
+    for name in ab.__all__:
+        if name not in modules and name != "AbstainError":
+            assert re.search(rf":: abstain\.{name}$", pages, re.MULTILINE), name
+
+
+def test_versions_agree():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert re.search(r"^version: (.*)$", citation, re.MULTILINE)[1] == ab.__version__
+    assert re.search(r"version = \{(.*)\}", readme)[1] == ab.__version__
+
+
+def test_examples_are_the_galleries_five():
+    scripts = sorted(path.name for path in (ROOT / "examples").glob("plot_*.py"))
+    assert len(scripts) == 5
+    study = tomllib.loads((ROOT / "examples" / "own" / "mine.toml").read_text(encoding="utf-8"))
+    assert "greedy:EpsilonGreedy" in {learner["kind"] for learner in study["learners"].values()}

@@ -1,0 +1,200 @@
+"""What is wrong with a log or an option is said in a sentence, with its row and column, and nothing is written."""
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from abstain.cli import app
+from abstain.errors import FileError
+from abstain.replay.options import Options
+from abstain.replay.run import replay
+
+from .logs import small_log
+
+pytestmark = pytest.mark.usefixtures("no_page")
+
+NAMED = ("--label", "label", "--model", "gbm=gbm:gbm_confidence", "--model", "rules=rules:rules_confidence")
+
+
+def run(path, *arguments, named=NAMED):
+    out = path.parent / "new" / "out"
+    result = CliRunner().invoke(app, ["replay", str(path), *named, "--out", str(out), *arguments])
+    return result, out
+
+
+def refused(path, *arguments, named=NAMED):
+    before = {one.name: one.read_bytes() if one.is_file() else None for one in path.parent.iterdir()}
+    result, _ = run(path, *arguments, named=named)
+    assert result.exit_code == 2, result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert {one.name: one.read_bytes() if one.is_file() else None for one in path.parent.iterdir()} == before
+    text = result.output.strip().splitlines()[-1]
+    assert text.startswith("error: ")
+    assert "Traceback" not in result.output
+    return text
+
+
+def changed(frame, column, row, value):
+    values = [None if one is None else str(one) for one in frame[column].to_list()]
+    values[row - 1] = value
+    return frame.with_columns(pl.Series(column, values))
+
+
+def timed(n=200):
+    return small_log(n).with_columns(t=pl.int_range(n) * 10, seen=pl.int_range(n) * 10 + 25)
+
+
+TIMES = ("--time", "t", "--label-time", "seen")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "arguments", "words"),
+    [
+        ("gbm_confidence", "high", (), ("row 150", "column gbm_confidence", "a number", "'high'")),
+        ("gbm_confidence", "1.5", (), ("row 150", "column gbm_confidence", "confidence in [0, 1]", "'1.5'")),
+        ("rules_confidence", "-0.25", (), ("row 150", "column rules_confidence", "[0, 1]", "'-0.25'")),
+        ("rules_confidence", "inf", (), ("row 150", "column rules_confidence", "[0, 1]", "'inf'")),
+        (
+            "t",
+            "1480",
+            TIMES,
+            ("row 150", "column t", "each time once", "fractions of a second, or use --delay", "'1480'"),
+        ),
+        ("t", "3", TIMES, ("row 150", "column t", "in order", "'3'")),
+        ("t", "", TIMES, ("row 150", "column t", "a time", "''")),
+        ("t", None, TIMES, ("row 150", "column t", "a time", "nothing")),
+        ("t", "soon", TIMES, ("row 150", "column t", "a number", "'soon'")),
+        ("seen", "1489.5", TIMES, ("row 150", "column seen", "not before that of its case (column t)", "'1489.5'")),
+    ],
+)
+def test_a_wrong_value(tmp_path, column, value, arguments, words):
+    changed(timed(), column, 150, value).write_csv(tmp_path / "log.csv", quote_style="non_numeric")
+    text = refused(tmp_path / "log.csv", *arguments)
+    assert all(word in text for word in words), text
+
+
+@pytest.mark.parametrize("value", ["0", "-3", "", "much", "inf"])
+def test_stakes(tmp_path, value):
+    frame = small_log(200).with_columns(at_stake=pl.int_range(200) + 1.0)
+    path = tmp_path / "log.csv"
+    changed(frame, "at_stake", 33, value).write_csv(path)
+    text = refused(path, "--review-price", "1", "--mistake-column", "at_stake")
+    assert "row 33, column at_stake: expected" in text
+    frame.write_csv(path)
+    text = refused(path, "--review-price", "1", "--mistake-column", "at_stake", "--mistake-price", "150")
+    assert "row 151, column at_stake: expected at most 150" in text
+    assert "largest price in column at_stake" in refused(path, "--review-price", "201", "--mistake-column", "at_stake")
+
+
+def test_probabilities_and_numbers(tmp_path):
+    path = tmp_path / "log.csv"
+    frame = pl.DataFrame({"y": [k % 2 for k in range(200)], "p": [0.5] * 200, "e": [0.25] * 200})
+    changed(frame, "p", 7, "1.25").write_csv(path)
+    text = refused(path, named=("--label", "y", "--probability", "m=p"))
+    assert "row 7, column p: expected a probability in [0, 1], got '1.25'" in text
+    changed(frame, "e", 9, "-1").write_csv(path)
+    number = ("--label", "y", "--value", "m=p:e", "--max-error", "2")
+    assert "row 9, column e: expected an error of at least 0" in refused(path, named=number)
+    changed(frame, "y", 9, "inf").write_csv(path)
+    assert "row 9, column y: expected a finite number" in refused(path, named=number)
+    changed(frame, "y", 9, "2").write_csv(path)
+    text = refused(path, named=("--label", "y", "--probability", "m=p"))
+    assert "column y: expected two classes for a binary task, got 3" in text
+
+
+def test_a_class_that_probabilities_cannot_be_of(tmp_path):
+    path = tmp_path / "log.csv"
+    pl.DataFrame({"y": ["a", "b"] * 100, "p": [0.5] * 200}).write_csv(path)
+    text = refused(path, named=("--label", "y", "--probability", "m=p", "--positive", "c"))
+    assert "--positive: expected a or b, got 'c'" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--label", "lable"), ("--label", "no column 'lable'", "did you mean 'label'?")),
+        (("--model", "x=gbm:gmb_confidence"), ("--model", "did you mean 'gbm_confidence'?")),
+        (("--time", "zzz"), ("--time", "no column 'zzz'", "there are label, gbm")),
+        (("--model", "gbm=rules:rules_confidence"), ("each name once", "'gbm' twice")),
+        (("--model", "x=gbm"), ("--model", "expected NAME=ANSWER:CONFIDENCE")),
+        (("--model", "gbm:conf"), ("--model", "expected NAME=ANSWER:CONFIDENCE")),
+        (("--probability", "x="), ("--probability", "expected NAME=COLUMN")),
+        (("--value", "x=gbm:gbm_confidence"), ("--value", "got classes, too")),
+        (("--positive", "a"), ("--positive", "expected --probability with it")),
+        (("--capacity", "1.5"), ("--capacity", "a number in [0, 1], got 1.5")),
+        (("--capacity", "-0.1"), ("--capacity", "a number in [0, 1], got -0.1")),
+        (("--cost", "1.1"), ("--cost", "a number in [0, 1], got 1.1")),
+        (("--cost", "0.1", "--review-price", "1"), ("--cost", "either --cost or prices")),
+        (("--review-price", "1"), ("--mistake-price", "expected the price of a mistake")),
+        (("--mistake-price", "1"), ("--review-price", "expected the price of a review")),
+        (("--review-price", "3", "--mistake-price", "2"), ("--review-price", "at most the price of a mistake, 2")),
+        (("--review-price", "-3", "--mistake-price", "2"), ("--review-price", "expected a price of 0 or more, got -3")),
+        (("--task", "sorting"), ("--task", "expected classes, binary or number, got 'sorting'")),
+        (("--task", "number"), ("--task", "expected classes or binary")),
+        (("--labels", "all"), ("--labels", "expected answered, reviewed or both, got 'all'")),
+        (("--delay", "-1"), ("--delay", "got -1")),
+        (("--label-time", "label"), ("--label-time", "expected --time with it")),
+        (("--warm-start", "0.9"), ("--warm-start", "from 0 to 0.5, got 0.9")),
+        (("--learner", "Nobody"), ("--learner", "DoublyRobust", "got 'Nobody'")),
+        (("--seed", "-1"), ("seed", "got -1")),
+    ],
+)
+def test_a_wrong_option(tmp_path, arguments, words):
+    small_log(200).write_csv(tmp_path / "log.csv")
+    text = refused(tmp_path / "log.csv", *arguments)
+    assert all(word in text for word in words), text
+
+
+def test_no_log(tmp_path):
+    path = tmp_path / "log.csv"
+    path.mkdir()
+    assert "expected a file" in refused(path)
+    path.rmdir()
+    assert "cannot be read" in refused(path)
+    path.write_text("")
+    assert "got an empty file" in refused(path)
+    path.write_text("\ufeff\n")
+    assert "got an empty file" in refused(path)
+    small_log(200).head(0).write_csv(path)
+    assert "expected rows, got a header alone" in refused(path)
+    small_log(200).head(99).write_csv(path)
+    assert "expected at least 100 rows with a label, got 99: too few to score" in refused(path)
+    path.write_text("label,gbm\n1,2\n1,2,3\n")
+    assert "cannot be read as CSV" in refused(path, named=("--label", "label", "--model", "a=gbm:gbm"))
+    path.write_bytes(b"label,gbm\n\xff\xfe,1\n" * 200)
+    refused(path, named=("--label", "label", "--model", "a=label:gbm"))
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
+def test_a_parquet_that_is_cut_off(tmp_path, share):
+    path = tmp_path / "log.parquet"
+    small_log(2_000).write_parquet(path)
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+    assert "cannot be read as Parquet (is it cut off?)" in refused(path)
+    path.write_bytes(b"no such thing")
+    assert "cannot be read as Parquet" in refused(path)
+
+
+def test_types_that_do_not_fit(tmp_path):
+    path = tmp_path / "log.parquet"
+    frame = small_log(200, classes=("1", "2"))
+    frame.with_columns(pl.col("label").cast(pl.Int64)).write_parquet(path)
+    assert "column label: expected text, as in column gbm, got Int64: '1' is not 1" in refused(path)
+    frame.with_columns(gbm_confidence=pl.lit("0.5").str.to_decimal(scale=1).implode()).write_parquet(path)
+    assert "column gbm_confidence: expected numbers, got List" in refused(path)
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    small_log(200).write_csv(tmp_path / "log.csv")
+    (tmp_path / "file").write_text("mine")
+    for out in ("file", "file/below"):
+        result = CliRunner().invoke(app, ["replay", str(tmp_path / "log.csv"), *NAMED, "--out", str(tmp_path / out)])
+        assert result.exit_code == 2
+        assert (tmp_path / "file").read_text() == "mine"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["file", "log.csv"]
+
+
+def test_a_header_alone(tmp_path):
+    (tmp_path / "log.csv").write_text("label,gbm,gbm_confidence\n", encoding="utf-8")
+    with pytest.raises(FileError, match="expected rows, got a header alone"):
+        replay(tmp_path / "log.csv", Options(), tmp_path / "out")

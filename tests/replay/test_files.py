@@ -1,0 +1,23 @@
+"""What a replay writes."""
+
+import json
+
+import abstain as ab
+from abstain.replay.run import FILES, replay
+
+from .logs import NAMES, options, small_log
+
+
+def test_files(tmp_path):
+    small_log(400).write_csv(tmp_path / "log.csv")
+    replay(tmp_path / "log.csv", options(review_price=1.0, mistake_price=4.0, cost=None, unit="EUR"), tmp_path / "out")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
+    found = json.loads((tmp_path / "out" / "replay.json").read_text())
+    assert list(found) == ["rows", "scored_rows", "cost", "unit", "policies"]
+    assert (found["rows"], found["scored_rows"], found["cost"], found["unit"]) == (400, 360, 0.25, "EUR")
+    fields = ["kind", "name", "loss", "reviewed", "mistakes", "difference", "low", "high"]
+    assert all(list(policy) == fields for policy in found["policies"])
+    kinds = [policy["kind"] for policy in found["policies"]]
+    assert (tmp_path / "out" / "report.html").read_text(encoding="utf-8").startswith("<!")
+    assert kinds == ["always", "always", "gate", "tuned", "retuned-own", "retuned-all", "hindsight", "review"]
+    assert ab.load(tmp_path / "out" / "gate.abstain").models == list(NAMES)

@@ -1,0 +1,133 @@
+"""Every policy of a replay, once more the slow and plain way."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+
+from abstain.gate import Gate
+from abstain.replay import cases as rows_of
+from abstain.replay.play import Medians
+from abstain.replay.result import Cuts
+from abstain.replay.run import replay
+
+from .logs import NAMES, best_on, followed, judged, options, retuned, small_log, thresholds_of
+
+pytestmark = pytest.mark.usefixtures("no_page")
+
+
+@pytest.fixture(params=[2**17, 97], ids=["one slice", "many slices"])
+def _slices(request, monkeypatch):
+    monkeypatch.setattr(rows_of, "SLICE", request.param)
+    monkeypatch.setattr("abstain.replay.log.SLICE", request.param)
+
+
+def means(loss, reviewed, first, mistake=0.0):
+    loss, reviewed = np.array(loss[first:]), np.array(reviewed[first:])
+    return loss.mean(), reviewed.mean(), (~reviewed & (loss > mistake)).mean()
+
+
+@pytest.mark.usefixtures("_slices")
+@pytest.mark.parametrize("delay", [0, 130])
+def test_alternatives(tmp_path, delay):
+    frame = small_log(seed=delay)
+    frame.write_csv(tmp_path / "log.csv")
+    found = replay(tmp_path / "log.csv", options(delay=delay), tmp_path / "out")
+    n, cost = len(frame), 0.25
+    first, (sure, lost) = n // 10, judged(frame)
+    due = [t + delay + 1 for t in range(n)]
+    _, model, threshold = best_on(range(first), sure, lost, cost)
+    levels = Gate(NAMES, cost=cost).levels
+    candidates = [
+        sorted({*thresholds_of([sure[t][m] for t in range(first)]), *levels[m].tolist()}) for m in range(len(NAMES))
+    ]
+    _, best_model, best_threshold = best_on(range(first, n), sure, lost, cost, candidates)
+    expected = {
+        "always gbm": [(0, -math.inf)] * n,
+        "always rules": [(1, -math.inf)] * n,
+        "tuned": [(model, threshold)] * n,
+        "retuned-own": retuned(sure, lost, cost, due, own=True),
+        "retuned-all": retuned(sure, lost, cost, due, own=False),
+        "hindsight": [(best_model, best_threshold)] * n,
+        "review": [(0, math.inf)] * n,
+    }
+    assert len(set(expected["retuned-own"])) > 1
+    policies = {one.name if one.kind == "always" else one.kind: one for one in found.policies}
+    assert policies.keys() == {"gate", *expected}
+    tuned_loss = np.array(followed(sure, lost, cost, expected["tuned"])[0])
+    for key, pairs in expected.items():
+        loss, reviewed = followed(sure, lost, cost, pairs)
+        one = policies[key]
+        assert (one.loss, one.reviewed, one.mistakes) == pytest.approx(means(loss, reviewed, first), abs=1e-12), key
+        if key != "tuned":
+            assert one.difference == pytest.approx((np.array(loss) - tuned_loss)[first:].mean(), abs=1e-12)
+            assert one.low <= one.difference <= one.high
+        if key in found.timeline.loss:
+            edges = np.arange(201) * n // 200
+            pieces = [np.mean(loss[a:b]) for a, b in pairwise(edges)]
+            assert found.timeline.loss[key] == pytest.approx(pieces)
+    assert policies["hindsight"].loss <= policies["tuned"].loss
+    assert policies["tuned"].difference is policies["tuned"].low is None
+    coverage, risk = found.operating
+    gate = policies["gate"]
+    assert coverage * risk + cost * gate.reviewed == pytest.approx(gate.loss)
+
+
+@pytest.mark.usefixtures("_slices")
+@pytest.mark.parametrize(("labels", "delay"), [("answered", 0), ("both", 40), ("reviewed", 0)])
+def test_the_gate_case_by_case(tmp_path, labels, delay):
+    """What `decide` and `learn` do on the same rows."""
+    frame = small_log(600, seed=3)
+    frame.write_parquet(tmp_path / "log.parquet")
+    found = replay(tmp_path / "log.parquet", options(labels=labels, delay=delay, seed=7), tmp_path / "out")
+    cases = pl.read_parquet(tmp_path / "out" / "cases.parquet")
+    gate = Gate(NAMES, cost=0.25, labels=labels, seed=7)
+    waiting, losses, mistakes = [], [], {}
+    for t, (row, case) in enumerate(zip(frame.to_dicts(), cases.to_dicts(), strict=True)):
+        while waiting and waiting[0][0] <= t:
+            _, old, label = waiting.pop(0)
+            gate.learn(old, label)
+        decided = gate.decide({name: (row[name], row[f"{name}_confidence"]) for name in NAMES})
+        assert (case["row"], case["action"], case["model"]) == (t + 1, decided.action, decided.model)
+        assert case["threshold"] == decided.threshold
+        losses.append(0.25 if decided.action == "review" else float(decided.answer != row["label"]))
+        assert case["loss"] == losses[-1]
+        wrong = decided.action == "answer" and decided.answer != row["label"]
+        if t >= 60:
+            mistakes[row["label"]] = mistakes.get(row["label"], 0) + wrong
+        if labels == "both" or (decided.action == "answer") == (labels == "answered"):
+            waiting.append((t + delay + 1, decided, row["label"]))
+    policy = next(one for one in found.policies if one.kind == "gate")
+    assert policy.loss == pytest.approx(np.mean(losses[60:]))
+    assert {name: wrong for name, _, wrong, _ in found.mistakes} == mistakes
+    assert sum(rows for _, rows, _, _ in found.mistakes) == found.scored_rows == 540
+
+
+def test_warm_start(tmp_path):
+    """The gate is taught the first tenth and plays the rest; a later start moves the scored rows."""
+    frame = small_log(500)
+    frame.write_csv(tmp_path / "log.csv")
+    found = replay(tmp_path / "log.csv", options(warm_start=0.1), tmp_path / "out")
+    cases = pl.read_parquet(tmp_path / "out" / "cases.parquet")
+    assert cases["row"].to_list() == list(range(51, 501))
+    gate = next(one for one in found.policies if one.kind == "gate")
+    assert gate.loss == pytest.approx(cases["loss"].mean())
+    assert math.isnan(found.timeline.loss["gate"][0])
+    assert not math.isnan(found.timeline.loss["gate"][-1])
+    later = replay(tmp_path / "log.csv", options(warm_start=0.3), tmp_path / "out")
+    assert (later.first, later.scored_rows) == (150, 350)
+
+
+def test_medians_over_time():
+    cuts = Cuts(np.array([0, 3, 7, 8]))
+    medians = np.full(3, np.nan)
+    values = np.array([3.0, 1.0, 2.0, 9.0, 5.0, 7.0, 8.0, 4.0])
+    for sizes in ([8], [1, 4, 3], [3, 4, 1]):
+        keeper, begin = Medians(cuts, medians), 0
+        for size in sizes:
+            keeper.add(begin, values[begin : begin + size])
+            begin += size
+        keeper.close()
+        assert medians.tolist() == [2.0, 7.5, 4.0]

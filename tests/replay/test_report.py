@@ -1,0 +1,403 @@
+"""The report: what it says, what its figures show, and that it is whole, safe and by itself."""
+
+import errno
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import plotly.graph_objects as go
+import pytest
+
+from abstain.errors import FileError
+from abstain.replay import report
+from abstain.replay.report import figures, page, wording
+from abstain.replay.report.page import meanings, rows, sections
+from abstain.replay.report.wording import MINUS
+from abstain.replay.result import Curve, Policy, Timeline
+
+from .replays import KINDS, NASTY, a_replay, replays
+
+REPLAYS = replays()
+ADDRESSES = ("src", "href", "srcset", "action", "data", "poster", "style")
+
+
+class Reader(HTMLParser):
+    """Words outside of scripts, and attributes; checks that tags close in order."""
+
+    VOID = ("meta", "br", "img", "path", "rect", "circle")
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.open, self.attributes, self.words, self.scripts = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.attributes += [(tag, *pair) for pair in attrs]
+        if tag == "script":
+            self.scripts.append("")
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.attributes += [(tag, *pair) for pair in attrs]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "script" in self.open:
+            self.scripts[-1] += data
+        elif "style" not in self.open:
+            self.words.append(data)
+
+
+def read(page):
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert reader.open == []
+    return reader, " ".join("".join(reader.words).split())
+
+
+def small():
+    """Twelve cases in four pieces, the first three cases for tuning; all numbers can be checked by hand."""
+    return replace(
+        a_replay(price=10.0, share=0.5),
+        rows=12, first=3, scored_rows=9, models=["a", "b"], operating=(0.5, 0.2),
+        timeline=Timeline(
+            row=[0, 3, 6, 10], time=None,
+            loss={"tuned": [0.1, 0.2, 0.3, 0.4], "gate": [0.4, 0.3, 0.2, 0.1]},
+            reviewed={"gate": [0.0, 0.1, 0.2, 0.3], "tuned": [0.5] * 4},
+            model={"a": [0.25] * 4, "b": [0.75] * 4}, threshold=[0.9, 0.8, 0.7, 0.1],
+            answered={"a": [1.0, 0.5, 1.0, 1.0], "b": [1.0] * 4},
+        ),
+        curves=[Curve("a", [0.5, 1.0], [0.1, 0.3]), Curve("b", [1.0], [0.2])],
+        mistakes=[("x", 4, 1, 2), ("y", 0, 0, 0)],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REPLAYS)
+def test_every_replay_has_a_page(name, tmp_path):
+    replay, path = REPLAYS[name], tmp_path / "report.html"
+    report.write(replay, path)
+    reader, seen = read(path.read_text(encoding="utf-8"))
+    everything = [
+        replay.verdict,
+        replay.log,
+        replay.command,
+        replay.delay,
+        *replay.notes,
+        *replay.unknown,
+        *replay.models,
+    ]
+    everything += [policy.name for policy in replay.policies] + [name for name, *_ in replay.mistakes]
+    for words in everything:
+        assert words in seen
+    drawn = {section.key: section.drawn.figure for section in sections(replay)}
+    assert json.loads(reader.scripts[0]) == json.loads(json.dumps(drawn))
+    assert "NaN" not in reader.scripts[0]
+    for figure in drawn.values():
+        go.Figure(figure)  # refuses what Plotly does not know
+
+
+def test_the_order_of_the_page():
+    _, seen = read(report.page(REPLAYS["capacity"]))
+    words = (
+        "The gate would have cost", "Saved per 1,000 cases", "All policies", "Price over time", "Reviews over time",
+        "Model followed over time", "Threshold over time", "Answers that were there", "Answering more",
+        "Mistakes by class", "What was unknown", "Worth knowing", "How it was computed",
+        "abstain replay orders-2024.csv", "5 MB",
+    )  # fmt: skip
+    places = [seen.index(word) for word in words]
+    assert places == sorted(places)
+    assert "capacity for reviews8% of cases, bursts of 200" in seen
+
+
+@pytest.mark.parametrize("name", REPLAYS)
+def test_no_jargon(name):
+    _, seen = read(report.page(REPLAYS[name]))
+    assert not re.search(r"\b(regret|expert|FS|risk|coverage|loss in|R_T|bootstrap|cells?)\b", seen, re.IGNORECASE)
+
+
+def test_nothing_is_loaded():
+    reader, _ = read(report.page(REPLAYS["wins"]))
+    assert [one for one in reader.attributes if one[1] in ADDRESSES] == []
+    policy = next(value for tag, name, value in reader.attributes if tag == "meta" and "default-src" in (value or ""))
+    assert policy.startswith("default-src 'none'")
+    assert "http" not in policy
+
+
+def test_nothing_of_the_log_is_taken_for_markup():
+    page = report.page(REPLAYS["nasty"])
+    reader, seen = read(page)
+    assert seen.count(NASTY) > 10
+    assert len(reader.scripts) == 3
+    assert "<script>alert" not in page
+    shown = [section.drawn.figure for section in sections(REPLAYS["nasty"])]
+    names = [trace["name"] for figure in shown for trace in figure["data"]]
+    names += [text for figure in shown for text in figure["layout"]["yaxis"].get("ticktext", [])]
+    names += [text for figure in shown for trace in figure["data"] for text in trace.get("customdata", [])]
+    assert any("&lt;script" in name for name in names)
+    assert not any("<" in name for name in names)
+
+
+def test_without_javascript_the_sentence_and_the_tables_are_there():
+    page = re.sub(r"(?s)<script.*?</script>", "", report.page(REPLAYS["wins"]))
+    _, seen = read(page)
+    assert REPLAYS["wins"].verdict in seen
+    assert "The figures need JavaScript" in seen
+    assert page.count("<table") == 2
+
+
+def test_an_old_report_stays_until_the_new_one_is_whole(tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        with pytest.raises(FileError, match="No space left"):
+            report.write(REPLAYS["wins"], path)
+    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
+    assert path.read_text() == "old"
+    before = path.stat().st_ino
+    report.write(REPLAYS["wins"], path)
+    assert path.stat().st_ino != before  # another file got the name
+    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
+    with pytest.raises(FileError, match="cannot be written"):
+        report.write(REPLAYS["wins"], tmp_path / "nowhere" / "report.html")
+
+
+def against_tuned(loss, low, high, price=10.0, unit="EUR"):
+    tuned = Policy("tuned", "tuned", 0.2, 0.1, 0.1, None, None, None)
+    gate = Policy("gate", "gate", loss, 0.1, 0.1, loss - 0.2, low, high)
+    return replace(a_replay(price=price, unit=unit), policies=[gate, tuned])
+
+
+def test_money_saved():
+    found = wording.money(against_tuned(0.15, -0.06, -0.04))
+    assert (found.gate, found.tuned) == ("1.50 EUR", "2.00 EUR")
+    assert (found.title, found.amount, found.interval) == ("Saved per 1,000 cases", "500 EUR", "400 to 600")
+    assert "saves 500 EUR for every 1,000 cases, 25 % of what one threshold costs" in found.sentence
+    assert "side of a saving" in found.sentence
+
+
+def test_money_lost():
+    found = wording.money(against_tuned(0.25, 0.02, 0.08, price=1.0, unit=""))
+    assert (found.title, found.amount, found.interval) == ("Lost per 1,000 cases", "50.0", "20.0 to 80.0")
+    assert "The gate loses: it costs 50.0 more than one threshold" in found.sentence
+    assert "side of a loss" in found.sentence
+
+
+def test_money_that_may_be_luck():
+    for loss, low, high, interval in ((0.19, -0.03, 0.01, "-100 to 300"), (0.21, -0.01, 0.03, "-100 to 300")):
+        found = wording.money(against_tuned(loss, low, high))
+        assert found.interval.replace(MINUS, "-") == interval
+        assert "may be luck" in found.sentence
+
+
+def test_money_without_a_difference_or_an_interval():
+    assert "exactly as much" in wording.money(against_tuned(0.2, 0.0, 0.0)).sentence
+    assert wording.money(against_tuned(0.1, None, None)).interval == ""
+    none = replace(a_replay(), policies=[policy for policy in a_replay().policies if policy.kind != "tuned"])
+    assert wording.money(none) is None
+    assert "Saved per" not in report.page(none)
+
+
+def test_the_table_is_in_the_unit():
+    found = rows(against_tuned(0.15, -0.06, -0.04))
+    gate, tuned = found
+    assert gate[:5] == ("gate", "gate", "1.50", "10 %", "10 %")
+    assert (gate.difference, gate.interval) == (f"{MINUS}25.0 %", f"{MINUS}30.0 to {MINUS}20.0")
+    assert gate.money == f"{MINUS}0.50"
+    assert (tuned.difference, tuned.interval, tuned.money) == ("", "", "")
+    assert [name for name, _ in meanings(a_replay())][:3] == ["always ...", "gate", "tuned"]
+
+
+def test_policies_beyond_the_capacity_are_marked():
+    found = replace(against_tuned(0.15, -0.06, -0.04), share=0.05)
+    assert [row.beyond for row in rows(found)] == [False, True]  # the gate keeps to it, but for bursts
+    assert "could not have been kept" in report.page(found)
+    assert not any(row.beyond for row in rows(replace(found, share=0.1)))
+    assert "could not have been kept" not in report.page(replace(found, share=0.1))
+
+
+def test_warnings_and_what_is_beside_the_verdict_come_first():
+    _, seen = read(report.page(REPLAYS["doubtful"]))
+    words = (
+        "Warning: gbm is never right.",
+        "The gate would have cost",
+        "Re-tuned is cheaper.",
+        "Saved per",
+        "Another.",
+    )
+    places = [seen.index(word) for word in words]
+    assert places == sorted(places)
+    assert seen.count("Re-tuned is cheaper.") == 1
+
+
+def test_rows_that_were_left_out_are_said_at_the_top():
+    _, seen = read(report.page(REPLAYS["number"]))
+    assert "18,000 of 20,000 are counted here; 12 further rows have no label and were left out." in seen
+    assert "left out" not in report.page(REPLAYS["one"]).split("<script", 1)[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "A review costs 1 EUR, a mistake 5 EUR"),
+        ({"stakes": True}, "a mistake what is at stake in the case, at most 5 EUR"),
+        ({"max_error": 20.0}, "a whole mistake, an error of 20 or more, 5 EUR"),
+        ({"unit": "", "price": 1.0}, "A review costs 0.2 of a mistake"),
+        ({"unit": "", "price": 1.0, "max_error": 20.0}, "0.2 of a whole mistake, an error of 20 or more"),
+    ],
+)
+def test_prices_in_words(given, words):
+    assert page.prices(replace(a_replay(), **given)).endswith(words)
+
+
+def test_the_work_of_reviewers():
+    gate = Policy("gate", "gate", 0.1, 0.5, 0.1, -0.1, -0.1, -0.1)
+    tuned = Policy("tuned", "tuned", 0.2, 0.41, 0.1, None, None, None)
+    found = replace(a_replay(), policies=[gate, tuned], scored_rows=18_000, days=90.0)
+    sentence = "With the gate your reviewers see 50 of 100 cases instead of 41"
+    assert page.reviews(found) == f"{sentence}; that is 100 a day instead of 82."
+    assert sentence in read(report.page(found))[1]
+    for days in (None, 0.5):
+        assert page.reviews(replace(found, days=days)) == f"{sentence}."
+    same = replace(found, policies=[gate, replace(tuned, reviewed=0.5)])
+    assert page.reviews(same).endswith("50 of 100 cases, as many as with one threshold; that is 100 a day.")
+    assert page.reviews(replace(found, policies=[gate])) is None
+
+
+def test_the_axis_of_thresholds_shows_where_they_are():
+    def span(*values):
+        return figures.span(figures.OverTime([0], [figures.Line("gate", "", list(values))], None))
+
+    assert span(0.9982, None, 0.9992) == pytest.approx([0.9981, 0.9993])
+    assert span(0.9, 0.9) == pytest.approx([0.85, 0.95])
+    assert span(0.0, 1.0) == [0.0, 1.02]
+    assert span(1.0) == [0.95, 1.0]
+    assert span() == [0.0, 1.02]
+    lines = [figures.Line("gate", "", [0.1, 0.9, 0.8])]
+    for x, scored in (([0, 9, 10], 9), (["2026-01-01", "2026-01-02", "2026-01-03"], "2026-01-02")):
+        assert figures.span(figures.OverTime(x, lines, scored)) == pytest.approx([0.79, 0.91])
+
+
+def test_few_points_are_no_curve():
+    found = figures.curves(figures.trade(REPLAYS["doubtful"]), figures.model_looks(["gbm", "logreg", "rules"]))
+    modes = {trace["name"]: trace["mode"] for trace in found.figure["data"]}
+    assert modes == {"gbm": "markers", "rules": "lines", "the gate": "markers"}
+    assert {key.label: key.swatch for key in found.legend} == {"gbm": "dot", "rules": "line", "the gate": "point"}
+
+
+def test_lines_over_time():
+    shows = figures.prices(small())
+    assert shows.x == [0, 3, 6, 10]
+    assert shows.scored == 3
+    assert [line.key for line in shows.lines] == ["gate", "tuned"]
+    assert [line.y for line in shows.lines] == [
+        pytest.approx([4.0, 3.0, 2.0, 1.0]),
+        pytest.approx([1.0, 2.0, 3.0, 4.0]),
+    ]
+    *_, capacity = figures.reviews(small()).lines
+    assert (capacity.key, capacity.y) == ("capacity", [0.5] * 4)
+    assert [line.key for line in figures.reviews(replace(small(), share=None)).lines] == ["gate", "tuned"]
+    assert [(line.label, line.y[0]) for line in figures.followed(small()).lines] == [("b", 0.75), ("a", 0.25)]
+    assert figures.thresholds(small()).lines[0].y == [0.9, 0.8, 0.7, 0.1]
+    assert [(line.label, line.y) for line in figures.answers(small()).lines] == [("a", [1.0, 0.5, 1.0, 1.0])]
+    assert figures.answers(REPLAYS["one"]) is None
+
+
+def test_pieces_are_put_together_by_their_rows(monkeypatch):
+    monkeypatch.setattr(figures, "MOST_POINTS", 2)
+    found = figures.coarse(small().timeline, 12)
+    assert found.row == [0, 6]
+    assert found.loss["gate"] == pytest.approx([0.35, (4 * 0.2 + 2 * 0.1) / 6])  # 3 and 3 rows, 4 and 2
+    assert found.threshold == pytest.approx([0.85, 0.4])
+    assert figures.prices(small()).scored == 3
+
+
+def test_nothing_is_shown_where_the_gate_was_only_taught():
+    """A warm start: the gate decides nothing there, and has NaN."""
+    replay, nan = small(), float("nan")
+    timeline = replace(
+        replay.timeline, loss={"gate": [nan, nan, 0.2, 0.1], "tuned": [0.1] * 4}, threshold=[nan, nan, 0.7, 0.1],
+        model={"a": [nan, nan, 0.25, 0.25], "b": [nan, nan, 0.75, 0.75]},
+    )  # fmt: skip
+    replay = replace(replay, timeline=timeline)
+    gate, tuned = figures.prices(replay).lines
+    assert gate.y == [None, None, pytest.approx(2.0), pytest.approx(1.0)]
+    assert None not in tuned.y
+    assert figures.thresholds(replay).lines[0].y == [None, None, 0.7, 0.1]
+    assert figures.most_followed(replay) == ["b", "a"]
+    reader, _ = read(report.page(replay))
+    json.loads(reader.scripts[0], parse_constant=pytest.fail)  # NaN is no JSON
+
+
+def test_a_point_half_of_which_is_unknown_shows_the_other_half(monkeypatch):
+    monkeypatch.setattr(figures, "MOST_POINTS", 2)
+    nan = float("nan")
+    timeline = replace(small().timeline, loss={"gate": [nan, 0.3, nan, nan]}, threshold=[nan, 0.8, nan, nan])
+    replay = replace(small(), timeline=timeline)
+    assert figures.prices(replay).lines[0].y == [pytest.approx(3.0), None]
+    assert figures.thresholds(replay).lines[0].y == [0.8, None]
+
+
+def test_long_logs_have_few_points_and_short_ones_fewer():
+    for rows_, pieces, points in ((1_000_000, 200, 60), (5_000, 200, 20), (300, 200, 12), (40, 7, 7)):
+        shows = figures.prices(a_replay(rows=rows_, pieces=pieces))
+        assert len(shows.x) == points == len(shows.lines[0].y)
+
+
+def test_times():
+    shows = figures.prices(REPLAYS["wins"])
+    assert (shows.x[0], shows.scored) == ("2024-01-08 06:30:00", "2024-01-28 06:30:00")  # 20 days of 200
+    assert figures.prices(replace(REPLAYS["wins"], first=0)).scored is None
+    timeline = replace(small().timeline, time=["17", "18", "19", "20"])
+    assert figures.prices(replace(small(), timeline=timeline)).x == [0, 3, 6, 10]  # no calendar knows these
+    axis = {name: figures.lines(figures.prices(REPLAYS[name]), figures.POLICIES, {}).figure["layout"]["xaxis"]["type"]
+            for name in ("wins", "loses")}  # fmt: skip
+    assert axis == {"wins": "date", "loses": "linear"}
+
+
+def test_many_models_are_put_together():
+    shows = figures.followed(REPLAYS["many"])
+    assert [line.label for line in shows.lines][-1] == "6 other models"
+    assert len(shows.lines) == figures.MOST_AREAS + 1
+    for values in zip(*(line.y for line in shows.lines), strict=True):
+        assert sum(values) == pytest.approx(1.0)
+    looks = figures.model_looks([str(k) for k in range(30)])
+    assert len(set(looks.values())) == 31
+    assert figures.POLICIES["gate"].colour not in {look.colour for look in looks.values()}
+    assert len({look.dash for kind, look in figures.POLICIES.items() if kind in KINDS}) == 5
+
+
+def test_one_model_has_no_figure_of_models():
+    assert "models" not in [section.key for section in sections(REPLAYS["one"])]
+    assert "One model answers" in report.page(REPLAYS["one"])
+
+
+def test_the_trade_is_in_money():
+    shows = figures.trade(small())
+    assert shows.curves == [("b", [(1.0, 2.0)]), ("a", [(0.5, 1.0), (1.0, 3.0)])]
+    assert shows.gate == (0.5, 2.0)
+    last = figures.curves(shows, figures.model_looks(["a", "b"])).figure["data"][-1]
+    assert (last["x"], last["y"], last["name"]) == ([0.5], [2.0], "the gate")
+
+
+def test_mistakes_by_class():
+    shows = figures.mistakes(small())
+    assert shows == [("x", 4, 0.25, 0.5), ("y", 0, 0.0, 0.0)]
+    gate, tuned = figures.bars(shows).figure["data"]
+    assert (gate["x"], tuned["x"]) == ([0.25, 0.0], [0.5, 0.0])
+    assert tuned["customdata"][0] == "x, tuned once: 50.0% of 4"
+    assert "classes" not in [section.key for section in sections(REPLAYS["number"])]
+
+
+def test_the_legend_has_an_entry_a_trace():
+    for replay in REPLAYS.values():
+        for section in sections(replay):
+            assert len(section.drawn.legend) == len(section.drawn.figure["data"])

@@ -1,0 +1,218 @@
+"""All the files or none; how sure differences are; the verdict; memory."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from abstain.cli import app
+from abstain.cli import replay as cli_replay
+from abstain.replay import report, run
+from abstain.replay.play import COMPILING
+from abstain.replay.result import Policy, blocks, pieces
+from abstain.replay.run import FILES, intervals, replay
+from abstain.replay.wording import Setting, beside, verdict
+
+from .logs import options, small_log
+
+pytestmark = pytest.mark.usefixtures("no_page")
+
+
+def names(path):
+    return sorted(one.name for one in path.iterdir())
+
+
+@pytest.mark.parametrize("step", ["reading", "checking", "playing", "writing"])
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_half_way(tmp_path, monkeypatch, step, stop):
+    small_log(300).write_csv(tmp_path / "log.csv")
+
+    def progress(*place):
+        if place[0] == step:
+            assert len(names(tmp_path)) > 1
+            os.kill(os.getpid(), stop)
+
+    class Told:
+        def __init__(self, console):
+            pass
+
+        def __enter__(self):
+            return progress
+
+        def __exit__(self, *error):
+            return None
+
+    monkeypatch.setattr(replay, "progress", Told)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
+    try:
+        result = CliRunner().invoke(
+            app, ["replay", str(tmp_path / "log.csv"), "--out", str(tmp_path / "a" / "b" / "out")]
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert result.exit_code == 130, result.output
+    assert "nothing was written" in result.output
+    assert names(tmp_path) == ["log.csv"]
+
+
+def test_results_that_are_there_stay_until_others_are_whole(tmp_path, monkeypatch):
+    small_log(300).write_csv(tmp_path / "log.csv")
+    out = tmp_path / "out"
+    replay(tmp_path / "log.csv", options(), out)
+    (out / "mine.txt").write_text("mine")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+
+    def fail(*anything):
+        raise OSError("disk full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(report, "write", fail)
+        with pytest.raises(OSError, match="disk full"):
+            replay(tmp_path / "log.csv", options(seed=1), out)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert names(tmp_path) == ["log.csv", "out"]
+    replay(tmp_path / "log.csv", options(seed=1), out)
+    assert names(out) == sorted([*FILES, "mine.txt"])
+    assert (out / "cases.parquet").read_bytes() != before["cases.parquet"]
+
+
+def test_what_a_killed_one_left_is_removed_by_the_next(tmp_path):
+    code = (
+        "import os, sys; from pathlib import Path; from abstain.replay.run import made_beside\n"
+        "with made_beside(Path(sys.argv[1])): os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", code, tmp_path / "out"], check=False, timeout=60)
+    assert len(names(tmp_path)) == 1
+    with run.made_beside(tmp_path / "out"):
+        assert len(names(tmp_path)) == 1  # its own
+        with run.made_beside(tmp_path / "other"):
+            assert len(names(tmp_path)) == 2  # that of somebody who lives stays
+    assert names(tmp_path) == ["other", "out"]
+
+
+def test_intervals_hold_what_they_say():
+    """Of 300 logs whose rows are alike in runs, about 95 % have the true difference, 0.1, in the interval."""
+    rng = np.random.default_rng(0)
+    cuts, inside = blocks(100, 2_000), 0
+    assert cuts.sizes.sum() == 1_900
+    assert cuts.n == 44
+    for seed in range(300):
+        rows = np.repeat(rng.normal(0.1, 1.0, 400), 5)
+        sums = np.zeros(cuts.n)
+        for begin in range(0, 2_000, 170):
+            cuts.add(sums, rows[begin : begin + 170], begin)
+        assert sums.sum() == pytest.approx(rows[100:].sum())
+        low, high = intervals(sums[np.newaxis], cuts.sizes, seed)
+        inside += low[0] <= 0.1 <= high[0]
+    assert 0.90 <= inside / 300 <= 0.98
+
+
+def test_pieces_of_any_log():
+    for n in (100, 199, 200, 201, 12_345):
+        cuts = pieces(n)
+        assert cuts.sizes.sum() == n
+        assert cuts.sizes.min() >= 1
+        assert cuts.n == min(n, 200)
+
+
+@pytest.mark.parametrize(
+    ("difference", "retuned", "given", "words"),
+    [
+        (-0.03, 0.15, {}, "than one threshold, set once on the first tenth of the log (1.00 EUR): it saves 13,500 EUR"),
+        (-0.03, 0.15, {}, "15 % less (95 % interval: 10 % to 20 %) than one threshold"),
+        (-0.03, 0.15, {"share": 0.1}, "cases; that threshold sends 30 % to review, more than the 10 % there is"),
+        (0.0001, 0.15, {}, "about as much"),
+        (0.0001, 0.15, {"share": 0.1}, "within chance; that threshold sends 30 % to review"),
+        (0.0001, 0.2, {}, "within chance; nothing drifts here"),
+        (0.03, 0.15, {}, "15 % more (95 % interval: 10 % to 20 %) than one threshold"),
+        (0.03, 0.15, {}, "the log (1.00 EUR): no reason for it is known"),
+        (0.03, 0.15, {"stakes": True, "cost": 0.008}, "cost very much (5.00 EUR, a review only 0.040 EUR)"),
+        (0.03, 0.15, {"stakes": True, "cost": 0.02}, "no reason for it is known"),
+        (0.03, 0.15, {"cost": 0.008}, "no reason for it is known"),
+        (0.03, 0.2, {}, "nothing drifts"),
+        (0.03, 0.15, {"rows": 2_000}, "2,000 rows are few"),
+        (0.03, 0.15, {"labels": "reviewed"}, "learning has to be paid for"),
+        (0.03, 0.15, {"share": 0.1}, "10 % there is capacity for, so it could not have been kept"),
+        (0.03, 0.15, {"late": True}, "so late"),
+    ],
+)  # fmt: skip
+def test_verdict(difference, retuned, given, words):
+    setting = {"rows": 100_000, "scored_rows": 90_000, "labels": "answered", "share": None, "late": False,
+               "price": 5.0, "unit": "EUR"}  # fmt: skip
+    policies = [
+        Policy("gate", "gate", 0.2 + difference, 0.3, 0.1, difference, difference - 0.01, difference + 0.01),
+        Policy("tuned", "tuned", 0.2, 0.3, 0.1, None, None, None),
+        Policy("retuned-all", "re-tuned", retuned, 0.3, 0.1, retuned - 0.2, 0.0, 0.0),
+    ]
+    text = verdict(policies, Setting(**{**setting, **given}))
+    assert words in text
+    assert text.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("own", "share", "words"),
+    [
+        (0.21, None, []),
+        (0.19, None, ["costs 0.950 EUR a case, 5.0 % less than the gate."]),
+        (0.19, 0.1, ["5.0 % less than the gate; it sends 30 % to review, more than there is capacity for."]),
+    ],
+)
+def test_tuning_again_and_again_is_cheaper(own, share, words):
+    setting = Setting(100_000, 90_000, "answered", share, late=False, price=5.0, unit="EUR")
+    policies = [
+        Policy("gate", "gate", 0.2, 0.1, 0.1, 0.0, 0.0, 0.0),
+        Policy("retuned-own", "re-tuned", own, 0.3, 0.1, 0.0, 0.0, 0.0),
+    ]
+    found = beside(policies, setting)
+    assert len(found) == len(words)
+    assert all(word in one for word, one in zip(words, found, strict=True))
+
+
+def test_compiling_is_said_where_it_takes_long(monkeypatch):
+    """Without a terminal, after some seconds; not where it is short."""
+    monkeypatch.setattr(replay, "_SOON", 0.4)
+    console = Console(file=io.StringIO(), force_terminal=False)
+    with cli_replay.progress(console) as report:
+        report(COMPILING, 0, 1)
+        report("playing", 10, 20)
+        time.sleep(0.6)
+        assert console.file.getvalue() == ""
+        report(COMPILING, 0, 1)
+        time.sleep(1.0)
+        report("playing", 20, 20)
+    assert console.file.getvalue() == f"{COMPILING} ...\n"
+
+
+MEMORY = """
+import sys
+from pathlib import Path
+from abstain.replay.options import Options
+from abstain.replay.run import replay
+replay(Path(sys.argv[1]), Options(), Path(sys.argv[2]))
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+print(status["VmHWM"].split()[0])  # getrusage would tell the peak of the process that started this one, too
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
+def test_memory(tmp_path):
+    """5 x 10^6 rows stay below 1 GiB, and take little more than 10^5 do."""
+    peaks = []
+    for n in (100_000, 5_000_000):
+        log = small_log(100_000)
+        with (tmp_path / "log.csv").open("wb") as stream:
+            for k in range(n // 100_000):
+                log.write_csv(stream, include_header=k == 0)
+        ran = subprocess.run([sys.executable, "-c", MEMORY, tmp_path / "log.csv", tmp_path / "out"], check=True,
+                             capture_output=True, text=True, timeout=600)  # fmt: skip
+        peaks.append(int(ran.stdout) / 2**10)
+    assert peaks[1] < peaks[0] + 400.0, peaks
+    assert peaks[1] < 1024.0, peaks
