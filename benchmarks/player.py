@@ -4,12 +4,12 @@ It uses the public interface only, as the library may be an earlier one.
 """
 
 import json
+import os
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+import time
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import TypeAlias
 
@@ -95,24 +95,81 @@ def of_online() -> dict[str, Measure]:
     return {name: partial(median, name) for name in LEARNERS}
 
 
-def of_reproduce() -> dict[str, Measure]:
-    """A quick study on sets that are always here, without figures; new seeds, so that nothing is kept in memory."""
-    from abstain.experiments import runner
-    from abstain.experiments.study import LearnerStudy
-    from abstain.experiments.toml import paper
+def of_gate() -> dict[str, Measure]:
+    """`decide` and, if it answered, `learn`: one case by hand, three models with 48 thresholds each."""
+    random = np.random.default_rng(0)
+    names = ["gbm", "logreg", "rules"]
+    confidence = random.uniform(0.3, 1.0, (4 * online.WARM, len(names)))
+    right = random.random(confidence.shape) < confidence
+    cases = [
+        {name: (bool(r), float(c)) for name, r, c in zip(names, *row, strict=True)}
+        for row in zip(right, confidence, strict=True)
+    ]
 
-    whole, seeds = paper()["regret"], count()
-    assert isinstance(whole, LearnerStudy)
-    study = replace(whole.quick(), sets=("synthetic", "breast-cancer", "digits"), settings=())
+    def median() -> float:
+        gate, times = ab.Gate(names, cost=0.2, seed=0), []
+        for answers in cases:
+            start = time.perf_counter()
+            case = gate.decide(answers)
+            if case.action == "answer":
+                gate.learn(case, True)
+            times.append(time.perf_counter() - start)
+        return float(np.median(times[online.WARM :]))
 
-    def computing() -> float:
+    return {"decide and learn": median}
+
+
+def command(words: Sequence[str | Path]) -> Measure:
+    """A command of the library, in this process, with a new folder for what it writes."""
+    from typer.testing import CliRunner
+
+    from abstain.cli import app
+
+    def measure() -> float:
         with tempfile.TemporaryDirectory() as folder:
-            session = runner.run([replace(study, seed=next(seeds))], Path(folder), jobs=1)
-        if session.failures or session.missing:
-            raise RuntimeError(f"{session.failures} {session.missing}")
-        return session.seconds
+            start = time.perf_counter()
+            result = CliRunner().invoke(app, [*map(str, words), "--out", folder])
+            took = time.perf_counter() - start
+        if result.exit_code != 0:
+            raise RuntimeError(result.output)
+        return took
 
-    return {"three sets, three costs, six learners": computing}
+    return measure
+
+
+def of_replay() -> dict[str, Measure]:
+    """A log of three models, 30,000 rows, from the file to the report."""
+    import polars as pl
+
+    random, n = np.random.default_rng(0), 30_000
+    label = random.integers(0, 3, n)
+    table: dict[str, object] = {"label": label}
+    for name in ("gbm", "logreg", "rules"):
+        confidence = random.uniform(0.3, 1.0, n)
+        table[name] = (label + (random.random(n) > confidence)) % 3
+        table[f"{name}_confidence"] = confidence
+    path = Path(tempfile.mkdtemp(dir=os.environ.get("NUMBA_CACHE_DIR"))) / "log.parquet"
+    pl.DataFrame(table).write_parquet(path)
+    return {"30,000 rows": command(["replay", path])}
+
+
+def of_reproduce() -> dict[str, Measure]:
+    """A quick study on sets that are always here, with its tables and figures."""
+    path = Path(tempfile.mkdtemp(dir=os.environ.get("NUMBA_CACHE_DIR"))) / "study.toml"
+    path.write_text(STUDY, encoding="utf-8")
+    return {"three sets, three costs, three learners": command(["reproduce", path, "--jobs", "1"])}
+
+
+STUDY = """
+[studies.speed]
+title = "Speed"
+sets = ["synthetic", "breast-cancer", "digits"]
+costs = [0.1, 0.2, 0.3]
+learners = ["UCB-GT", "UCB-NT", "FS"]
+rounds = 2_000
+draws = 4
+expert_sets = 1
+"""
 
 
 SECTIONS: dict[str, Callable[[], dict[str, Measure]]] = {
@@ -123,6 +180,8 @@ SECTIONS: dict[str, Callable[[], dict[str, Measure]]] = {
     "scaling": of_scaling,
     "reproduce": of_reproduce,
     "online": of_online,
+    "gate": of_gate,
+    "replay": of_replay,
 }
 
 
