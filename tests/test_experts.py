@@ -112,7 +112,7 @@ class Careless(ab.experts.ExpertSet):
         super().__init__(3, 4, 2)
         self.advice = predictions, abstains
 
-    def _advise(self, X, out=None):
+    def advise_rows(self, X, out=None):
         return ab.experts.Advice(*(np.repeat(part, len(X), axis=0) for part in self.advice))
 
     def parameters(self):
@@ -233,8 +233,8 @@ def test_trust_goes_with_the_method():
         pass
 
     class Wild(type(rings)):
-        def _advise(self, X, out=None):
-            advice = super()._advise(X, out)
+        def advise_rows(self, X, out=None):
+            advice = super().advise_rows(X, out)
             return ab.experts.Advice(advice.predictions * np.nan, advice.abstains)
 
     class Lenient(type(rings)):
@@ -242,7 +242,7 @@ def test_trust_goes_with_the_method():
             pass
 
     class Silent(type(rings)):
-        def _advise(self, X, out=None):
+        def advise_rows(self, X, out=None):
             return None
 
     x = np.array([[0.5, 0.5]])
@@ -291,7 +291,7 @@ def test_inputs_that_would_overflow_change_nothing():
         lambda: ab.simulate(learner, X, np.ones(5)),
         lambda: ab.best_in_hindsight(learner.experts, X, np.ones(5), cost=0.1),
     ):
-        with pytest.raises(InputError, match=r"^x: expected inputs from .* whose scores are finite, got -1e\+308"):
+        with pytest.raises(InputError, match=r"^x: expected inputs from .* so that scores are finite, got -1e\+308"):
             action()
     assert learner.round == 0
     assert learner.experts.largest_input > 1e300

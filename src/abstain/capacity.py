@@ -1,4 +1,4 @@
-"""How many cases may be abstained on, and go to review: a share of them, or a number a day."""
+"""How many cases may go to review: a share of them, or a number per day."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,28 +8,30 @@ from ._core.validation import as_count, as_number, as_share, is_number
 from .errors import InputError, shown
 
 PLACES = 10**9
-"""A share counts to nine decimals, and is rounded down, so that tokens are whole numbers of a small unit."""
+"""Shares are rounded down to nine decimals, so that tokens are whole numbers of a small unit."""
 DAY = 86_400 * 10**6
-"""Microseconds."""
+"""The microseconds of a day."""
 MOST_BURST = 10**7
-"""Units of the largest bucket fit into 64 bits."""
+"""The largest bucket, so that its units fit into 64 bits."""
 MOST_A_DAY = 10**9
 FILLED_AFTER = 1_000
-"""A bucket holds what so many cases earn, unless `burst` says otherwise."""
+"""The number of cases that fill the bucket, unless `burst` is given."""
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """At most ``share n + burst`` of any n cases in a row are reviewed; by time, at most what ``per_day`` earns, and
-    ``burst``.
+    """A limit on reviews: of any n cases in a row at most ``share n + burst`` go to review; by time, at most what
+    ``per_day`` earned in that time plus ``burst``.
 
-    A bucket holds at most ``burst`` tokens, and is full at first. Every case earns ``share`` of a token (every day
-    ``per_day``), and a review takes one; while there is less than one, every case is answered. Before it comes to that,
-    the price of a review rises: by ``step`` with every review, and it falls by ``step`` times what was earned. It is
-    above 0 as far as the bucket is not full, and ``step * burst`` at most.
+    A bucket holds at most ``burst`` tokens and starts full. Every case earns ``share`` of a token (every day
+    ``per_day`` tokens), and a review takes one; while there is less than one, every case is answered. Before that
+    happens, the price of a review rises: by ``step`` with every review, and it falls by ``step`` times what was earned.
+    It is above 0 unless the bucket is full, and at most ``step * burst``.
 
-    ``burst`` is what 1,000 cases earn, or a day, unless given; ``step`` is ``1 / burst``: the price comes to 1, which
-    is what a mistake costs, just when the bucket is empty.
+    Give either ``share`` or ``per_day``.
+
+    Raises:
+        InputError: Both or neither of ``share`` and ``per_day`` are given, or a value is out of range.
 
     >>> Capacity(share=0.08)
     Capacity(share=0.08, per_day=None, burst=80, step=0.0125)
@@ -38,13 +40,14 @@ class Capacity:
     """
 
     share: float | None = None
-    """Of the cases, from 0 to 1."""
+    """The share of the cases that may go to review, from 0 to 1."""
     per_day: int | None = None
-    """By time: then the last column of x is the time since the case before, in microseconds."""
+    """The number of reviews per day; the last column of x is then the time since the previous case, in microseconds."""
     burst: int | None = None
-    """The tokens that a full bucket holds."""
+    """The tokens that a full bucket holds; None means what 1,000 cases, or one day, earn."""
     step: float | None = None
-    """What a review adds to the price."""
+    """What a review adds to the price; None means ``1 / burst``, so that the price reaches 1, the cost of a mistake,
+    just when the bucket is empty."""
 
     def __post_init__(self) -> None:
         if (self.share is None) == (self.per_day is None):
@@ -72,7 +75,7 @@ class Capacity:
 
     @property
     def units(self) -> tuple[int, int]:
-        """Tokens in whole units: those that a case (by time: a microsecond) earns, and those that a review takes."""
+        """The tokens, in whole units, that a case (by time: a microsecond) earns and that a review takes."""
         if self.share is None:
             return int(self.per_day or 0), DAY
         exact = Fraction(int(Fraction(repr(self.share)) * PLACES), PLACES)
@@ -83,7 +86,16 @@ CapacityLike: TypeAlias = "float | Capacity | dict[str, Any] | None"
 
 
 def as_capacity(capacity: CapacityLike) -> Capacity | None:
-    """A capacity as a learner keeps it; a number is a share, and a dictionary what a file holds.
+    """Return a capacity for what users give.
+
+    Args:
+        capacity: A share in [0, 1], a `Capacity`, a dictionary of its arguments, or None.
+
+    Returns:
+        The capacity, or None if there is no limit.
+
+    Raises:
+        InputError: It is none of these.
 
     >>> as_capacity(0.08) == Capacity(share=0.08)
     True

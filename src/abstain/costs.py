@@ -1,4 +1,4 @@
-"""The cost of abstaining, c(x) in [0, 1]: a constant, one value a round, or a known function of the input.
+"""The cost of abstaining, c(x) in [0, 1]: a constant, one value per round, or a known function of the input.
 
 >>> get(0.2).of(None, first_round=1, n=3)
 array([0.2, 0.2, 0.2])
@@ -22,20 +22,49 @@ from .typing import Floats
 class Cost(ABC):
     """What abstaining costs in each round.
 
-    To write your own, define `values_of`; what it returns is checked. It is no part of a learner's file: give it again
-    to `abstain.load`.
+    To write your own, define `values_of`; the library checks what it returns. A learner's file does not include your
+    cost: give it to `abstain.load` again.
+
+    >>> class Rising(Cost):
+    ...     '''Abstaining becomes more expensive with time.'''
+    ...     def values_of(self, X, first_round, n):
+    ...         return 1.0 - 1.0 / np.arange(first_round + 1, first_round + 1 + n)
+    >>> Rising().of(None, first_round=1, n=3)
+    array([0.5       , 0.66666667, 0.75      ])
     """
 
     constant: bool = False
+    """Whether the cost is the same in every round."""
     largest: float = 1.0
-    """No cost is above this."""
+    """An upper bound on the cost."""
 
     @abstractmethod
     def values_of(self, X: Floats | None, first_round: int, n: int) -> ArrayLike:
-        """The costs (n,) of the rounds from ``first_round`` (1-based) on, whose inputs are X (n, d)."""
+        """Return the costs of some rounds in a row: the extension point behind `of`.
+
+        Args:
+            X: The inputs of these rounds (n, d), or None if the learner was given advice instead of inputs.
+            first_round: The first of these rounds, counted from 1.
+            n: The number of rounds.
+
+        Returns:
+            The costs (n,), in [0, 1].
+        """
 
     def of(self, X: Floats | None, first_round: int, n: int) -> Floats:
-        """`values_of`, checked to be n numbers in [0, 1] unless they were when the cost was made."""
+        """Return `values_of`, checked unless the method is the library's own.
+
+        Args:
+            X: The inputs of these rounds (n, d), or None.
+            first_round: The first of these rounds, counted from 1.
+            n: The number of rounds.
+
+        Returns:
+            The costs (n,).
+
+        Raises:
+            InputError: `values_of` did not return n numbers in [0, 1].
+        """
         if is_trusted(self.values_of):
             return np.asarray(self.values_of(X, first_round, n))
         costs = _checked(self.values_of(X, first_round, n))
@@ -63,6 +92,7 @@ class Constant(Cost):
     """The same cost in every round."""
 
     value: float
+    """The cost, in [0, 1]."""
 
     def __post_init__(self) -> None:
         value = _checked(self.value)
@@ -85,14 +115,15 @@ class Constant(Cost):
 
 @dataclass(frozen=True, eq=False)
 class PerRound(Cost):
-    """A cost for each round, known beforehand."""
+    """A cost for each round, known in advance."""
 
     values: Floats
+    """The costs (T,), in [0, 1]."""
 
     def __post_init__(self) -> None:
         values = _checked(self.values)
         if values.ndim != 1 or len(values) == 0:
-            raise InputError(f"cost: expected a number or one value a round, got shape {values.shape}")
+            raise InputError(f"cost: expected a number or one value per round, got shape {values.shape}")
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
 
@@ -109,9 +140,10 @@ class PerRound(Cost):
 
 @dataclass(frozen=True)
 class OfInput(Cost):
-    """A function from inputs (n, d) to costs (n,)."""
+    """A cost that is a function of the input."""
 
     function: Callable[[Floats], ArrayLike]
+    """Maps inputs (n, d) to costs (n,)."""
 
     def values_of(self, X: Floats | None, first_round: int, n: int) -> ArrayLike:
         if X is None:
@@ -120,7 +152,18 @@ class OfInput(Cost):
 
 
 def get(cost: CostLike) -> Cost:
-    """The cost for a number, a sequence with one value a round, or a function of the inputs."""
+    """Return a cost for what users give.
+
+    Args:
+        cost: A number in [0, 1], a sequence with one value per round, a function from inputs (n, d) to costs (n,), or
+            a `Cost`, which is returned as it is.
+
+    Returns:
+        The cost.
+
+    Raises:
+        InputError: A value is not a number in [0, 1].
+    """
     if isinstance(cost, Cost):
         return cost
     if callable(cost):

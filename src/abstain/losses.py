@@ -1,4 +1,8 @@
-"""What a loss is."""
+"""Losses in [0, 1]: how wrong a prediction is; and the surrogate loss of ContEXP3-ABS.
+
+>>> get("ramp")
+Ramp(gamma=0.5)
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,16 +19,48 @@ from .errors import InputError, LabelError, shown
 from .kernels import passes
 from .typing import Array, Floats
 
+__all__ = [
+    "AbsoluteError",
+    "FunctionLoss",
+    "Hinge",
+    "Loss",
+    "Multiclass",
+    "Ramp",
+    "SquaredError",
+    "ZeroOne",
+    "from_spec",
+    "get",
+    "multiclass",
+    "names",
+    "ramp",
+    "surrogate",
+]
+
 
 class Loss(ABC):
     """A loss in [0, 1].
 
-    To write your own, define `labels` and `values`; what `values` returns is checked. It is part of a learner's file if
-    it holds the arguments of its constructor under their names, as a dataclass does, and nothing else; or else if
-    `parameters` says what makes it again.
+    To write your own, define `labels` and `values`; the library checks what `values` returns. Set `binary` if all
+    values are 0 or 1, and define `outcomes` if labels are -1 and +1. A learner's file includes the loss if it holds
+    the arguments of its constructor under their names, as a dataclass does, and nothing else; otherwise define
+    `parameters`.
+
+    >>> @dataclass(frozen=True)
+    ... class FalseAlarm(Loss):
+    ...     '''1 for a missed case, `price` for a false alarm.'''
+    ...     price: float = 0.2
+    ...     name = "false alarm"
+    ...     def labels(self, y):
+    ...         return get("zero_one").labels(y)
+    ...     def values(self, predictions, y):
+    ...         wrong = np.sign(predictions) != y[:, np.newaxis]
+    ...         return np.where(wrong, np.where(y > 0, 1.0, self.price)[:, np.newaxis], 0.0)
+    >>> FalseAlarm()(np.array([[1.0, -1.0]]), np.array([-1.0]))
+    array([[0.2, 0. ]])
     """
 
     name: ClassVar[str]
+    """What the loss is called in messages and reports."""
     binary: ClassVar[bool] = False
     """Whether all values are 0 or 1; they are then returned as uint8, else as float64."""
 
@@ -34,18 +70,54 @@ class Loss(ABC):
 
     @abstractmethod
     def labels(self, y: ArrayLike) -> Array:
-        """``y`` as an array (n,) this loss can judge, or a `LabelError`."""
+        """Check labels: an extension point.
+
+        Args:
+            y: One label per round, as the user gave them.
+
+        Returns:
+            The labels as an array (n,), as `values` takes them.
+
+        Raises:
+            LabelError: The loss cannot judge one of the labels.
+        """
 
     @abstractmethod
     def values(self, predictions: Array, y: Array) -> Array:
-        """The loss (n, P) of each prediction; ``y`` as returned by `labels`."""
+        """Compute the loss of each prediction: an extension point.
+
+        Args:
+            predictions: The predictions (n, P).
+            y: The labels (n,), as `labels` returned them.
+
+        Returns:
+            The losses (n, P), in [0, 1].
+        """
 
     def outcomes(self, predictions: Array) -> Array | None:
-        """The loss (n, P, 2) of each prediction if the label is -1, and if it is +1; None where labels are others."""
+        """Compute the loss of each prediction under either label: an extension point that makes late labels cheaper.
+
+        Args:
+            predictions: The predictions (n, P).
+
+        Returns:
+            The losses (n, P, 2) if the label is -1 and if it is +1; None if the loss has other labels.
+        """
         return None
 
     def __call__(self, predictions: Array, y: Array) -> Array:
-        """`values`, checked to be of the right shape and in [0, 1] unless they come from a method of the library."""
+        """Compute `values` and check them, unless the method is the library's own.
+
+        Args:
+            predictions: The predictions (n, P).
+            y: The labels (n,), as `labels` returned them.
+
+        Returns:
+            The losses (n, P), as uint8 if the loss is `binary`, else as float64.
+
+        Raises:
+            InputError: The shapes do not fit, or a value lies outside [0, 1].
+        """
         predictions, y = plain(predictions, "predictions"), plain(y, "y")
         if predictions.ndim != 2 or y.shape != predictions.shape[:1]:
             raise InputError(
@@ -65,39 +137,49 @@ class Loss(ABC):
         return np.array(values, np.uint8 if self.binary else np.float64)
 
     def parameters(self) -> dict[str, Any] | None:
-        """What makes this loss again: the constructor's arguments, as numbers, strings and tuples of them; None if it
-        is to be given again to `abstain.load`.
+        """Return the constructor's arguments that make the loss again: an extension point.
+
+        Returns:
+            Names and values: numbers, strings and tuples of them; None if the loss must be given to `abstain.load`
+            again.
+
+        Raises:
+            InputError: The loss holds something else than the arguments of its constructor.
         """
         parameters = parameters_of(self)
         if parameters is None:
             raise InputError(
                 f"loss: expected {type(self).__name__} to hold the arguments of its constructor, as numbers, strings "
-                "and tuples, and nothing else; define parameters() to say what makes it again, or return None there"
+                "and tuples, and nothing else; define parameters() to return them, or to return None"
             )
         return parameters
 
     def spec(self) -> dict[str, Any] | None:
-        """What makes this loss again by `from_spec`; None if it is to be given again."""
+        """Describe the loss so that `from_spec` makes it again.
+
+        Returns:
+            The name of its class and its parameters; None if the loss must be given to `abstain.load` again.
+        """
         parameters = self.parameters()
         return None if parameters is None else {"kind": name_of(type(self)), "parameters": as_plain(parameters)}
 
 
 kinds: Registry[Loss] = Registry("loss")
-"""All losses there are, users' own among them."""
+"""All classes of losses, including those that users define."""
 
 
 def as_scores(values: Array, name: str = "predictions") -> Floats:
-    """Predictions, or their labels, that must be numbers."""
+    """Check predictions, or labels, that must be numbers."""
     if values.dtype.kind not in "fiub":
         raise InputError(f"{name}: expected numbers for this loss, got {values.dtype}")
     return np.ascontiguousarray(values, np.float64)
 
 
 def as_numbers(y: ArrayLike) -> Floats:
-    """Labels that must be numbers, one a round."""
+    """Check labels that must be numbers, one per round."""
     numbers = as_floats(y, "y", LabelError)
     if numbers.ndim != 1:
-        raise LabelError(f"y: expected one label a round, got shape {numbers.shape}")
+        raise LabelError(f"y: expected one label per round, got shape {numbers.shape}")
     return numbers
 
 
@@ -132,6 +214,7 @@ class Ramp(_Signed):
     """``f_gamma(-y h(x))`` with ``f_gamma(a) = (gamma + a) / (2 gamma)`` for ``|a| <= gamma``, else ``1[a >= 0]``."""
 
     gamma: float = 0.5
+    """Half the width of the ramp, a positive number."""
     name = "ramp"
 
     def __post_init__(self) -> None:
@@ -154,19 +237,19 @@ class Hinge(_Signed):
 
 
 _EXACT = 2**53
-"""Integers below this are floats, too, and no other number becomes one of them by rounding."""
+"""Integers below this are exact as floats, and no other number rounds to one of them."""
 
 
 @dataclass(frozen=True)
 class Multiclass(Loss):
-    """``1[h(x) != y]`` for classes that are integers or strings; if ``classes`` are given, labels must be among
-    them.
+    """``1[h(x) != y]`` for classes that are integers or strings.
 
     Classes are compared exactly: 2**53 + 1 is not the float 2**53, and a string that ends with NUL is not the string
-    without.
+    without it.
     """
 
     classes: Sequence[Any] | None = None
+    """The classes that labels may have; None means any."""
     name = "multiclass"
     binary = True
 
@@ -181,7 +264,7 @@ class Multiclass(Loss):
     def labels(self, y: ArrayLike) -> Array:
         array = plain(y, "y")
         if array.ndim != 1:
-            raise LabelError(f"y: expected one label a round, got shape {array.shape}")
+            raise LabelError(f"y: expected one label per round, got shape {array.shape}")
         if array.dtype.kind in "fO":
             array = _as_classes(array, y if isinstance(y, (list, tuple)) else array)
         if array.dtype.kind not in "iubfUO":
@@ -201,7 +284,7 @@ class Multiclass(Loss):
 
 
 def _as_distinct(classes: Any) -> tuple[Any, ...]:
-    """Two or more classes, all of them integers or all strings."""
+    """Check the classes: two or more, all of them integers or all strings."""
     listed = isinstance(classes, Sequence) or (isinstance(classes, np.ndarray) and classes.ndim == 1)
     given = tuple(classes) if listed else ()
     if all(isinstance(one, str) for one in given):
@@ -216,7 +299,7 @@ def _as_distinct(classes: Any) -> tuple[Any, ...]:
 
 
 def _as_classes(array: Array, given: Iterable[Any]) -> Array:
-    """Floats or objects that are whole numbers or strings; ``given`` is what the array was made of."""
+    """Check floats or objects to be whole numbers or strings; ``given`` is what the array was made of."""
     if array.dtype.kind == "f" and _small(array) and (array == np.floor(array)).all():
         return array
     labels = list(given)
@@ -238,7 +321,7 @@ def _are_strings(array: Array) -> bool:
 
 
 def _small(numbers: Array) -> bool:
-    """Whether these numbers equal only the same number, also if NumPy compares them as floats."""
+    """Whether NumPy can compare these numbers as floats without mistaking one for another."""
     ends = numbers.tolist() if len(numbers) <= 1 else [numbers.min().item(), numbers.max().item()]
     return all(-_EXACT < end < _EXACT for end in ends)
 
@@ -281,9 +364,10 @@ class SquaredError(_Error):
 
 @dataclass(frozen=True)
 class FunctionLoss(Loss):
-    """A user's function of predictions (n, P) and labels (n,), checked to be in [0, 1]."""
+    """A function of yours as a loss."""
 
     function: Callable[[Array, Array], ArrayLike]
+    """Maps predictions (n, P) and labels (n,) to losses (n, P), which must lie in [0, 1]."""
     name = "function"
 
     def __post_init__(self) -> None:
@@ -293,7 +377,7 @@ class FunctionLoss(Loss):
     def labels(self, y: ArrayLike) -> Array:
         array = plain(y, "y")
         if array.ndim != 1:
-            raise LabelError(f"y: expected one label a round, got shape {array.shape}")
+            raise LabelError(f"y: expected one label per round, got shape {array.shape}")
         return array
 
     def values(self, predictions: Array, y: Array) -> Array:
@@ -303,41 +387,56 @@ class FunctionLoss(Loss):
         return None
 
 
-__all__ = [
-    "AbsoluteError",
-    "FunctionLoss",
-    "Hinge",
-    "Loss",
-    "Multiclass",
-    "Ramp",
-    "SquaredError",
-    "ZeroOne",
-    "from_spec",
-    "get",
-    "multiclass",
-    "names",
-    "ramp",
-    "surrogate",
-]
-
 _NAMED: dict[str, type[Loss]] = {
     loss.name: loss for loss in (ZeroOne, Ramp, Hinge, Multiclass, AbsoluteError, SquaredError)
 }
 names = tuple(_NAMED)
+"""The names that `get` knows."""
 
 
 def ramp(gamma: float = 0.5) -> Ramp:
-    """The ramp loss of width ``gamma``."""
+    """Return the ramp loss.
+
+    Args:
+        gamma: Half the width of the ramp, a positive number.
+
+    Returns:
+        The loss.
+
+    Raises:
+        InputError: ``gamma`` is not a positive number.
+    """
     return Ramp(gamma)
 
 
 def multiclass(classes: Sequence[Any] | None = None) -> Multiclass:
-    """The zero-one loss for any integer or string classes."""
+    """Return the zero-one loss for classes that are integers or strings.
+
+    Args:
+        classes: The classes that labels may have; None means any.
+
+    Returns:
+        The loss.
+
+    Raises:
+        InputError: There are fewer than two classes, or they are not all integers or all strings.
+    """
     return Multiclass(classes)
 
 
 def get(loss: "str | Loss | Callable[[Array, Array], ArrayLike]") -> Loss:
-    """The loss of that name, or the loss itself; a function becomes a loss."""
+    """Return a loss by its name.
+
+    Args:
+        loss: One of `names`; a function of predictions (n, P) and labels (n,), which becomes a loss; or a loss, which
+            is returned as it is.
+
+    Returns:
+        The loss.
+
+    Raises:
+        InputError: There is no loss of that name.
+    """
     if isinstance(loss, Loss):
         return loss
     if isinstance(loss, str) and loss in _NAMED:
@@ -348,40 +447,58 @@ def get(loss: "str | Loss | Callable[[Array, Array], ArrayLike]") -> Loss:
 
 
 def from_spec(spec: Mapping[str, Any]) -> Loss:
-    """The loss that `Loss.spec` described; its class must have been imported. Lists become tuples.
+    """Make the loss that `Loss.spec` described. Lists become tuples.
 
-    The first files say ``{"name": "ramp", "gamma": 0.5}``.
+    Args:
+        spec: What `Loss.spec` returned; the module of its class must have been imported.
+
+    Returns:
+        The loss.
+
+    Raises:
+        UnknownKindError: No module imported so far defines the class.
+        InputError: The loss cannot be made from these parameters.
     """
     parts = dict(spec) if isinstance(spec, Mapping) else {}
-    if isinstance(parts.get("kind"), str) and isinstance(parts.get("parameters"), Mapping):
-        return kinds.make(parts["kind"], as_plain(dict(parts["parameters"])))
-    name = parts.pop("name", None)
-    if not isinstance(name, str) or name not in _NAMED:
+    if not isinstance(parts.get("kind"), str) or not isinstance(parts.get("parameters"), Mapping):
         raise InputError(f"loss: expected what Loss.spec returned, got {shown(spec)}")
-    return kinds.make(name_of(_NAMED[name]), as_plain(parts))
+    return kinds.make(parts["kind"], as_plain(dict(parts["parameters"])))
 
 
 _LEAST_WIDTH, _LARGEST_WIDTH = 1e-100, 1e100
-"""Beyond any use, and far from overflow."""
+"""Widths outside this range have no use; inside it nothing overflows."""
 
 
 def as_width(gamma: Any) -> float:
-    """The gamma of a ramp."""
+    """Check the gamma of a ramp."""
     expected = f"a positive number ({_LEAST_WIDTH:g} to {_LARGEST_WIDTH:g})"
     return as_number(gamma, "gamma", expected, lambda g: _LEAST_WIDTH <= g <= _LARGEST_WIDTH)
 
 
 def ramp_value(a: ArrayLike, gamma: float) -> Floats:
-    """``f_gamma(a) = (gamma + a) / (2 gamma)`` for ``|a| <= gamma``, else ``1[a >= 0]``."""
+    """Compute ``f_gamma(a) = (gamma + a) / (2 gamma)`` for ``|a| <= gamma``, else ``1[a >= 0]``."""
     return np.asarray((gamma + np.clip(np.asarray(a, np.float64), -gamma, gamma)) / (2.0 * gamma))
 
 
 def surrogate(h: ArrayLike, r: ArrayLike, y: ArrayLike, cost: ArrayLike, gamma: float) -> Floats:
-    """L~ of a pair of values (h, r) in [-1, 1] on a label y, elementwise.
+    """Compute the surrogate loss L~ of pairs of values (h, r) in [-1, 1], elementwise.
 
     With ``f = f_gamma(-y h)`` it is ``cost`` for r <= -gamma, ``1 + (1 - cost) / gamma * r`` for -gamma < r < 0,
     ``1 - (1 - f) / gamma * r`` for 0 <= r < gamma, and f for r >= gamma. (The appendix once writes f_gamma(-a) where
-    a is already -y h; this is the main text's.) For r <= 0 it does not depend on y.
+    a is already -y h; this follows the main text.) For r <= 0 it does not depend on y.
+
+    Args:
+        h: The scores.
+        r: The margins; the pair abstains if the margin is at most 0.
+        y: The labels, -1 and +1.
+        cost: The cost of abstaining, in [0, 1].
+        gamma: The width, in (0, 1).
+
+    Returns:
+        The losses, in the shape that the arguments broadcast to.
+
+    Raises:
+        InputError: An argument is not finite or out of range, or the shapes do not fit.
 
     >>> surrogate(h=0.8, r=[-1.0, -0.1, 0.0, 0.1, 1.0], y=1, cost=0.3, gamma=0.2)
     array([0.3 , 0.65, 1.  , 0.5 , 0.  ])
@@ -396,7 +513,7 @@ def surrogate(h: ArrayLike, r: ArrayLike, y: ArrayLike, cost: ArrayLike, gamma: 
         np.broadcast_shapes(score.shape, margin.shape, label.shape, price.shape)
     except ValueError as error:
         raise InputError(f"expected h, r, y and cost of shapes that fit each other ({error})") from None
-    with np.errstate(over="ignore"):  # far from 0, where the other branch counts
+    with np.errstate(over="ignore"):  # only in the branch that is not taken
         f = ramp_value(-label * score, gamma)
         rising = np.where(margin <= -gamma, price, 1.0 + (1.0 - price) / gamma * margin)
         falling = np.where(margin >= gamma, f, 1.0 - (1.0 - f) / gamma * margin)

@@ -1,4 +1,4 @@
-"""The best expert, or pair of functions, in hindsight."""
+"""The best expert, or pair of functions, in hindsight: what regret is measured against."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -22,14 +22,21 @@ Pair: TypeAlias = tuple[float | Callable[[Floats], ArrayLike], float | Callable[
 def best_in_hindsight(
     experts: ExpertSet, X: ArrayLike, y: ArrayLike, *, cost: costs.CostLike, loss: Any = "zero_one"
 ) -> Best:
-    """The expert with the least total loss on a table, and the totals of all.
+    """Find the expert with the least total loss on a table.
 
     Args:
-        experts: Who is compared.
+        experts: The experts to compare.
         X: The inputs (T, d).
         y: All labels (T,).
-        cost: Of abstaining: a number in [0, 1], one a round, or a function of x.
-        loss: Of a prediction, as learners have it.
+        cost: The cost of abstaining: a number in [0, 1], one value per round, or a function of x.
+        loss: The loss of a prediction, as for learners.
+
+    Returns:
+        The best expert, its loss in each round and the total loss of every expert.
+
+    Raises:
+        InputError: The inputs, the cost or the loss do not fit.
+        LabelError: The loss cannot judge a label.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=1000, seed=0)
@@ -46,7 +53,7 @@ def best_in_hindsight(
     labels = as_labels(y, len(table), judge)
     paid = np.ascontiguousarray(price.of(table, 1, len(table)))
     rounds = Prepared(experts, table, labels, judge, keep=False)
-    # A constant cost counts first and multiplies then, as the learners do; rounding is the same.
+    # With a constant cost, count first and multiply then, as the learners do, so that rounding is the same.
     erred, silent = sums_of_all(rounds, np.ones_like(paid) if price.constant else paid)
     total = erred + (silent * paid[0] if price.constant else silent)
     expert = int(np.argmin(total))
@@ -56,7 +63,7 @@ def best_in_hindsight(
 def sums_of_all(
     rounds: Prepared, paid: Floats, first: int = 0, last: int | None = None
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """What each expert loses where it predicts, and pays where it abstains, in all rounds, or some in a row (K,)."""
+    """Return what each expert loses when it predicts and pays when it abstains (K,), in all rounds or some in a row."""
     experts = rounds.experts
     rule, predictor = experts.rule_of, experts.predictor_of
     product = experts.n_experts == experts.n_rules * experts.n_predictors  # then sums over tables are faster
@@ -74,7 +81,7 @@ def sums_of_all(
 
 
 def losses_of(expert: int, rounds: Prepared, paid: Floats) -> Floats:
-    """The loss L of one expert in each round."""
+    """Return the loss L of one expert in each round."""
     rule, predictor = rounds.experts.rule_of[expert], int(rounds.experts.predictor_of[expert])
     own = np.empty(len(rounds))
     for rows in rounds.blocks():
@@ -93,11 +100,25 @@ def best_pair(
     pairs: Sequence[Pair] = (),
     surrogate: bool = False,
 ) -> Best:
-    """The best pair (h, r) in hindsight, among all constant ones and those given: what ContEXP3-ABS competes with.
+    """Find the best pair (h, r) in hindsight: what ContEXP3-ABS competes with.
 
-    Each of h and r is a number or a function from inputs (T, d) to values in [-1, 1] (T,). Losses are L with the ramp
-    ``f_gamma(-y h)``, or 0/1 without gamma; with ``surrogate`` they are L~. Numbered from 0: always predict +1, always
-    predict -1, always abstain (no constant pair is better than the best of these), then the pairs given.
+    It compares "always predict +1", "always predict -1" and "always abstain", numbered 0 to 2 (no other constant pair
+    is better than the best of these), and then the pairs given.
+
+    Args:
+        X: The inputs (T, d).
+        y: All labels (T,), -1 and +1.
+        cost: The cost of abstaining: a number in [0, 1], one value per round, or a function of x.
+        gamma: The width of the ramp ``f_gamma(-y h)`` that judges predictions; None means the 0/1 loss.
+        pairs: More pairs (h, r), each part a number or a function from inputs (T, d) to values in [-1, 1] (T,).
+        surrogate: Whether to use the surrogate loss L~, which needs ``gamma``, instead of L.
+
+    Returns:
+        The best pair, its loss in each round and the total loss of every pair.
+
+    Raises:
+        InputError: An argument has the wrong shape or range.
+        LabelError: A label is not -1 or +1.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=1000, seed=0)
@@ -128,7 +149,7 @@ def best_pair(
 
 
 def _values(pair: Pair, X: Floats, k: int) -> tuple[Floats, Floats]:
-    """The values of a pair on all inputs."""
+    """Return the values of a pair on all inputs."""
     if not isinstance(pair, Sequence) or len(pair) != 2:
         raise InputError(f"pairs: expected (h, r), each a number or a function, got {shown(pair)}")
     values = [as_floats(part(X) if callable(part) else part, "pairs") for part in pair]
@@ -136,6 +157,8 @@ def _values(pair: Pair, X: Floats, k: int) -> tuple[Floats, Floats]:
         h, r = (np.broadcast_to(part, (len(X),)) for part in values)
     except ValueError as error:
         raise InputError(f"pairs: expected (h, r), each a number or a function to {len(X)} values ({error})") from None
-    if not ((np.abs(h) <= 1.0) & (np.abs(r) <= 1.0)).all():
-        raise InputError(f"pairs: expected values in [-1, 1], got others from pair {k}")
+    for part in (h, r):
+        wrong = ~(np.abs(part) <= 1.0)
+        if wrong.any():
+            raise InputError(f"pairs: expected values in [-1, 1], got {part[wrong][0]} from pair {k}")
     return h, r

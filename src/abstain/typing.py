@@ -1,4 +1,4 @@
-"""Names for the arrays that everything here is made of."""
+"""Names for the types of arrays."""
 
 from typing import Any, TypeAlias
 
@@ -9,4 +9,4 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 Array: TypeAlias = NDArray[Any]
-"""An array of whatever type."""
+"""An array of any type."""

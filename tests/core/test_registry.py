@@ -80,7 +80,7 @@ class Features(ab.experts.ExpertSet):
         super().__init__(n_predictors=dim, n_rules=len(widths), n_features=dim)
         self.widths = np.array(widths, np.float64)
 
-    def _advise(self, X, out=None):
+    def advise_rows(self, X, out=None):
         return ab.experts.Advice(X, np.abs(X).max(axis=1)[:, np.newaxis] <= self.widths)
 
     def parameters(self):
@@ -111,8 +111,8 @@ def test_a_set_made_from_a_built_in_one(tmp_path):
     class Bold(type(RINGS)):
         """Never abstains in the last ring."""
 
-        def _advise(self, X, out=None):
-            advice = super()._advise(X, out)
+        def advise_rows(self, X, out=None):
+            advice = super().advise_rows(X, out)
             return ab.experts.Advice(advice.predictions, advice.abstains & (np.arange(self.n_rules) < 3))
 
     bold = Bold(**RINGS.parameters())

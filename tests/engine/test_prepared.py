@@ -24,7 +24,7 @@ class Count(ab.experts.ExpertSet):
     def parameters(self):
         return {}
 
-    def _advise(self, X, out=None):
+    def advise_rows(self, X, out=None):
         places = np.floor(X[:, :1] * 10).astype(np.int64) % 3
         return ab.experts.Advice((places + np.arange(3)) % 3 * 1.0, np.abs(X[:, :1]) < 0.2)
 
@@ -91,7 +91,7 @@ class Counting(ab.experts.ExpertSet):
     def parameters(self):
         return {}
 
-    def _advise(self, X, out=None):
+    def advise_rows(self, X, out=None):
         self.asked += len(X)
         return ab.experts.Advice(X[:, :1], X > 0.5)
 

@@ -47,7 +47,7 @@ class Signs(ab.experts.ExpertSet):
     def parameters(self):
         return {"n_features": self.n_features, "border": self.border, "seed": self.seed}
 
-    def _advise(self, X, out=None):
+    def advise_rows(self, X, out=None):
         return ab.experts.Advice(np.sign(X), np.abs(X[:, -1:]) < self.border)
 '''
 ELSEWHERE = """

@@ -1,7 +1,8 @@
-"""Experts as pairs of a predictor and an abstention rule."""
+"""The base class of experts, the advice they give, and the checks on both."""
 
 import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -16,15 +17,21 @@ from ..kernels.passes import all_within
 from ..typing import Array, Bools, Floats, Ints
 
 _MOST_RELATED = 2**16
-"""The relation between so many rules takes 4 GiB."""
+"""The subset relation between this many rules takes 4 GiB."""
 
 
 @dataclass(frozen=True, eq=False)
 class Advice:
-    """What the experts say on n inputs: predictions (n, P) and whether each rule abstains (n, A)."""
+    """What the experts say about n inputs.
+
+    Raises:
+        InputError: The two tables do not have the same number of rows, or `abstains` is not boolean.
+    """
 
     predictions: Array
+    """The prediction of each predictor (n, P): scores, or classes."""
     abstains: Bools
+    """Whether each rule abstains (n, A)."""
 
     def __post_init__(self) -> None:
         predictions, abstains = plain(self.predictions, "predictions"), plain(self.abstains, "abstentions")
@@ -44,7 +51,14 @@ class Advice:
         return len(self.predictions)
 
     def outcomes(self, loss: Any) -> Array | None:
-        """What each prediction loses (n, P, 2) if the label is -1, and if it is +1; None where labels are others."""
+        """Compute what each prediction loses under either label.
+
+        Args:
+            loss: The loss that judges the predictions.
+
+        Returns:
+            The losses (n, P, 2) if the label is -1 and if it is +1, or None if the loss has other labels.
+        """
         both: Array | None = loss.outcomes(self.predictions)
         return both
 
@@ -54,7 +68,7 @@ def _all_strings(array: Array) -> bool:
 
 
 def check_advice(advice: Advice, n: int, n_predictors: int, n_rules: int) -> None:
-    """Raise an error unless the advice is of these sizes and its predictions are finite numbers or strings."""
+    """Raise `InputError` unless the advice has these sizes and its predictions are finite numbers or strings."""
     if advice.predictions.shape != (n, n_predictors) or advice.abstains.shape != (n, n_rules):
         raise InputError(
             f"advice: expected predictions {(n, n_predictors)} and abstentions {(n, n_rules)}, "
@@ -67,7 +81,9 @@ def check_advice(advice: Advice, n: int, n_predictors: int, n_rules: int) -> Non
 
 
 def pair_arrays(pairs: "str | ArrayLike", n_predictors: int, n_rules: int) -> tuple[Ints, Ints]:
-    """The (predictor, rule) of each expert: all pairs, predictor-major; one rule a predictor; or as given."""
+    """Return the predictor and the rule of each expert: all pairs (predictor-major), one rule per predictor, or the
+    pairs given.
+    """
     if isinstance(pairs, str):
         if pairs == "product":
             if n_predictors * n_rules > MOST:
@@ -85,13 +101,15 @@ def pair_arrays(pairs: "str | ArrayLike", n_predictors: int, n_rules: int) -> tu
     array = plain(pairs, "pairs")
     if array.ndim != 2 or array.shape[0] == 0 or array.shape[1] != 2 or array.dtype.kind not in "iu":
         raise InputError(f"pairs: expected integers of shape (K, 2), K > 0, got {array.dtype} of shape {array.shape}")
-    if array.min() < 0 or array[:, 0].max() >= n_predictors or array[:, 1].max() >= n_rules:
-        raise InputError(f"pairs: expected predictors below {n_predictors} and rules below {n_rules}, got others")
+    wrong = ((array < 0) | (array >= (n_predictors, n_rules))).any(axis=1)
+    if wrong.any():
+        first = tuple(array[wrong][0].tolist())
+        raise InputError(f"pairs: expected predictors below {n_predictors} and rules below {n_rules}, got {first}")
     return array[:, 0].astype(np.int64), array[:, 1].astype(np.int64)
 
 
-def as_subset(rule_subset: ArrayLike | None, n_rules: int) -> Bools | None:
-    """A given subset relation, checked: ``[i, j]`` says that rule j abstains wherever rule i does."""
+def as_subset(rule_subset: ArrayLike | None, n_rules: int, *, copy: bool = True) -> Bools | None:
+    """Check a subset relation: ``[i, j]`` means that rule j abstains wherever rule i does."""
     if rule_subset is None:
         return None
     relation = plain(rule_subset, "rule_subset")
@@ -101,22 +119,53 @@ def as_subset(rule_subset: ArrayLike | None, n_rules: int) -> Bools | None:
         )
     if not relation.diagonal().all():
         raise InputError("rule_subset: expected every rule to be a subset of itself, got False on the diagonal")
-    return relation.copy()
+    return relation.copy() if copy else relation
 
 
 class ExpertSet(ABC):
-    """Pairs of a predictor and a rule. Expert ``p * n_rules + a`` is the pair (p, a) where all pairs are experts.
+    """Experts: pairs of a predictor and a rule that says when to abstain.
 
-    To write your own, define `_advise`, which is checked, and `parameters`. What it says of a row must not depend on
-    the other rows, to the last bit.
+    If all pairs are experts, expert ``p * n_rules + a`` is the pair (p, a).
+
+    To write your own, call ``super().__init__`` and define `advise_rows` and `parameters`; define `find_subset` if you
+    know which rules abstain wherever others do, and `check_inputs` if some finite inputs make no sense. The library
+    checks what your methods return.
+
+    Args:
+        n_predictors: The number of predictors, P.
+        n_rules: The number of rules, A.
+        n_features: The number of columns of an input, or None if any number will do.
+        pairs: "product" (each predictor with each rule), "aligned" (predictor k with rule k) or an array of
+            (predictor, rule).
+
+    Raises:
+        InputError: A number is not a positive integer, or the pairs do not fit.
+
+    >>> class FirstFeature(ExpertSet):
+    ...     '''One predictor, the sign of the first feature; it abstains if that is at most `width` from 0.'''
+    ...
+    ...     def __init__(self, widths):
+    ...         super().__init__(n_predictors=1, n_rules=len(widths), n_features=None)
+    ...         self.widths = np.array(widths)
+    ...
+    ...     def advise_rows(self, X, out=None):
+    ...         return Advice(np.sign(X[:, :1]), np.abs(X[:, :1]) <= self.widths)
+    ...
+    ...     def find_subset(self):
+    ...         return self.widths[:, np.newaxis] <= self.widths
+    ...
+    ...     def parameters(self):
+    ...         return {"widths": self.widths}
+    >>> FirstFeature([0.1, 0.5]).advise([[0.3, 7.0]]).abstains
+    array([[False,  True]])
     """
 
     kind: ClassVar[str]
-    """The name in its representation and fingerprint: the class's, unless it is defined."""
+    """The name in the representation and the fingerprint; the name of the class unless you set it."""
     portable: ClassVar[bool] = True
-    """Whether `parameters` are enough to make the set again."""
+    """Whether `parameters` are enough to make the set again; if not, give the experts to `abstain.load`."""
     largest_input: float = np.inf
-    """Inputs beyond this, or below its negative, are refused: scores could overflow."""
+    """Inputs with a larger absolute value are refused, because scores could overflow."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -140,31 +189,77 @@ class ExpertSet(ABC):
 
     @property
     def row_bytes(self) -> int:
-        """What the advice for one input takes: predictions as floats, and a byte for each rule."""
+        """The bytes that the advice for one input takes: predictions as floats and one byte for each rule."""
         return 8 * self.n_predictors + self.n_rules
 
     @abstractmethod
-    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
-        """The advice for a checked table; ``out`` (at least n, P) may be used for the predictions."""
+    def advise_rows(self, X: Floats, out: Floats | None = None) -> Advice:
+        """Return the advice for a table that was checked: the extension point behind `advise`.
+
+        The advice for a row must not depend on the other rows, to the last bit.
+
+        Args:
+            X: Finite inputs (n, n_features) that passed `check_inputs`.
+            out: A table of at least (n, P) floats that the predictions may be written to; you may ignore it.
+
+        Returns:
+            Predictions (n, P) and abstentions (n, A).
+        """
+
+    def find_subset(self) -> Bools | None:
+        """Return which rules abstain wherever others do: the extension point behind `rule_subset`.
+
+        The subset graph (`abstain.graphs.subset`) needs it. It is called once.
+
+        Returns:
+            ``[i, j]`` is true if rule j abstains wherever rule i does (A, A); None if that is not known.
+        """
+        return None
 
     @trusted
     def check_inputs(self, X: Floats) -> None:
-        """Raise an error if these are finite numbers, but not such as the experts are for."""
+        """Refuse finite inputs that the experts are not made for: an extension point.
+
+        Args:
+            X: Finite inputs (n, n_features).
+
+        Raises:
+            InputError: An input is larger than `largest_input`.
+        """
         if self.largest_input < np.inf:
             check_size(X, self.largest_input)
 
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """Return the constructor's arguments that make the set again: an extension point.
+
+        Returns:
+            Names and values; the values are arrays and plain values, so that a file can hold them.
+        """
+
     def advise(self, X: ArrayLike) -> Advice:
-        """What all predictors and rules say on a table of finite numbers (n, n_features)."""
+        """Ask all predictors and rules.
+
+        Args:
+            X: Finite inputs (n, n_features).
+
+        Returns:
+            Predictions (n, P) and abstentions (n, A).
+
+        Raises:
+            InputError: The inputs are not a table of finite numbers with `n_features` columns, or `advise_rows`
+                returned something else than advice on n inputs.
+        """
         table = as_table(X, self.n_features)
         self.check_inputs(table)
         return self.advise_block(table)
 
     def advise_block(self, X: Floats, out: Floats | None = None) -> Advice:
-        """`advise` on a table that was checked before. What the set returns is checked, unless `_advise` and what it
-        relies on are the library's own methods.
+        """Run `advise_rows` on a table that was checked before, and check the result unless the methods that made it
+        are the library's own.
         """
-        advice = self._advise(X, out)
-        if not (is_trusted(self._advise) and is_trusted(self.check_inputs)):
+        advice = self.advise_rows(X, out)
+        if not (is_trusted(self.advise_rows) and is_trusted(self.check_inputs)):
             if not isinstance(advice, Advice):
                 raise InputError(f"advice: expected an Advice, got {shown(advice)}")
             check_advice(advice, len(X), self.n_predictors, self.n_rules)
@@ -172,22 +267,15 @@ class ExpertSet(ABC):
 
     @cached_property
     def rule_subset(self) -> Bools | None:
-        """``[i, j]``: rule j abstains wherever rule i does (A, A); None where that is not known."""
-        relation = self._find_subset()
+        """``[i, j]``: whether rule j abstains wherever rule i does (A, A); None if that is not known."""
+        relation = as_subset(self.find_subset(), self.n_rules, copy=False)
         if relation is not None:
             relation.flags.writeable = False
         return relation
 
-    def _find_subset(self) -> Bools | None:
-        return None
-
-    @abstractmethod
-    def parameters(self) -> dict[str, Any]:
-        """What makes the set again: the constructor's arguments, as arrays and plain values."""
-
     @property
     def fingerprint(self) -> str:
-        """Equal for sets of the same kind with the same pairs and parameters."""
+        """A digest that is equal for sets of the same kind with the same pairs and parameters."""
         digest = hashlib.sha256(f"{self.kind} {self.n_predictors} {self.n_rules} {self.n_features}".encode())
         parts = {"predictor_of": self.predictor_of, "rule_of": self.rule_of, **self.parameters()}
         for name in sorted(parts):
@@ -201,11 +289,32 @@ class ExpertSet(ABC):
 
 
 kinds: Registry[ExpertSet] = Registry("experts")
-"""All sets there are, users' own among them."""
+"""All classes of experts, including those that users define."""
+
+
+def from_parameters(kind: str, parameters: Mapping[str, Any]) -> ExpertSet:
+    """Make the experts that `ExpertSet.parameters` described.
+
+    Args:
+        kind: The name of the class in files; its module must have been imported.
+        parameters: The arguments of its constructor.
+
+    Returns:
+        The experts.
+
+    Raises:
+        UnknownKindError: No module imported so far defines the class.
+        InputError: The class cannot be made from these parameters.
+    """
+    if not isinstance(kind, str) or not isinstance(parameters, Mapping):
+        raise InputError(f"experts: expected a kind and its parameters, got {shown(kind)} and {shown(parameters)}")
+    return kinds.make(kind, parameters)
 
 
 def nested(low: Floats, high: Floats, where: Ints) -> Bools:
-    """The subset relation of intervals ``[low, high]`` of the coordinate ``where``; an empty one is in every other."""
+    """Return the subset relation of intervals ``[low, high]`` of the coordinate ``where``; an empty interval lies in
+    every other.
+    """
     if len(low) > _MOST_RELATED:
         raise InputError(f"rule_subset: expected at most {_MOST_RELATED} rules to relate, got {len(low)}")
     inside = (low[np.newaxis] <= low[:, np.newaxis]) & (high[:, np.newaxis] <= high[np.newaxis])
@@ -213,10 +322,10 @@ def nested(low: Floats, high: Floats, where: Ints) -> Bools:
 
 
 def check_size(X: Floats, largest: float) -> None:
-    """Raise an error unless all inputs are at most so large."""
+    """Raise `InputError` if an input is larger than ``largest`` or below its negative."""
     if not all_within(X, largest):
         i, k = np.argwhere(np.abs(X) > largest)[0]
         raise InputError(
-            f"x: expected inputs from {-largest:.3g} to {largest:.3g}, whose scores are finite, "
+            f"x: expected inputs from {-largest:.3g} to {largest:.3g}, so that scores are finite, "
             f"got {X[i, k]} in row {i}, column {k}"
         )

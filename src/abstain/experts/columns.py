@@ -1,4 +1,4 @@
-"""Experts whose advice is in the columns of x."""
+"""Experts that read their advice from the columns of x, and experts that are constant."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from .base import Advice, ExpertSet, as_subset, nested
 
 
 class Columns(ExpertSet):
-    """Predictions in the first columns of x, margins in those after; see `from_columns`."""
+    """Predictions in the first columns of x, margins in the columns after them; see `from_columns`."""
 
     kind = "columns"
 
@@ -26,10 +26,10 @@ class Columns(ExpertSet):
         self._subset = as_subset(rule_subset, n_rules)
 
     @trusted
-    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
+    def advise_rows(self, X: Floats, out: Floats | None = None) -> Advice:
         return Advice(np.ascontiguousarray(X[:, : self.n_predictors]), X[:, self.n_predictors :] <= 0.0)
 
-    def _find_subset(self) -> Bools | None:
+    def find_subset(self) -> Bools | None:
         return self._subset
 
     def parameters(self) -> dict[str, Any]:
@@ -44,14 +44,20 @@ class Columns(ExpertSet):
 def from_columns(
     n_predictors: int, n_rules: int, pairs: "str | ArrayLike" = "product", rule_subset: ArrayLike | None = None
 ) -> Columns:
-    """Experts that read predictions and margins from x: rule a abstains where its margin is <= 0.
+    """Make experts that read predictions and margins from x: rule a abstains if its margin is at most 0.
 
     Args:
-        n_predictors: How many of the first columns are predictions.
-        n_rules: How many of the columns after them are margins.
+        n_predictors: The number of predictions, which are the first columns of x.
+        n_rules: The number of margins, which are the columns after the predictions.
         pairs: "product" (each predictor with each rule), "aligned" (predictor k with rule k) or an array of
             (predictor, rule).
-        rule_subset: Where [i, j] is true, rule j abstains wherever rule i does.
+        rule_subset: True at [i, j] if rule j abstains wherever rule i does; None if you do not know.
+
+    Returns:
+        The experts, for inputs with ``n_predictors + n_rules`` columns.
+
+    Raises:
+        InputError: A number is not a positive integer, or the pairs or the relation do not fit.
 
     >>> experts = from_columns(n_predictors=2, n_rules=1)
     >>> advice = experts.advise(np.array([[1.0, -1.0, 0.0]]))
@@ -62,7 +68,19 @@ def from_columns(
 
 
 class Constants(ExpertSet):
-    """Predictors that always say ``h[i]`` and rules that always say ``r[j]``, on inputs in a box."""
+    """Predictors that always say ``h[i]`` and rules that always say ``r[j]``, on inputs in a box.
+
+    Args:
+        dim: The number of features.
+        h: The score of each predictor.
+        r: The margin of each rule: it abstains everywhere if the margin is at most 0, else never.
+        pairs: "product", "aligned" or an array of (predictor, rule), as in `from_columns`.
+        low: The lower end of the box: a number, or one for each feature.
+        high: The upper end of the box: a number, or one for each feature.
+
+    Raises:
+        InputError: A value is not a finite number, or an upper end is not above its lower end.
+    """
 
     kind = "constants"
 
@@ -93,16 +111,16 @@ class Constants(ExpertSet):
             raise InputError(f"x: expected inputs in the domain, {expected} in column {k}, got {X[i, k]} in row {i}")
 
     @trusted
-    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
+    def advise_rows(self, X: Floats, out: Floats | None = None) -> Advice:
         silent = np.broadcast_to(self._r <= 0.0, (len(X), self.n_rules))
         return Advice(np.tile(self._h, (len(X), 1)), silent)
 
     @property
     def values(self) -> tuple[Floats, Floats]:
-        """(h, r) of each expert."""
+        """The score h and the margin r of each expert, two arrays (K,)."""
         return self._h[self.predictor_of], self._r[self.rule_of]
 
-    def _find_subset(self) -> Bools:
+    def find_subset(self) -> Bools:
         silent = self._r <= 0.0
         return np.asarray(~silent[:, np.newaxis] | silent[np.newaxis])
 
@@ -118,25 +136,25 @@ class Constants(ExpertSet):
 
 
 ALWAYS_ANSWER, ALWAYS_REVIEW = -1.0, 1.0
-"""Every confidence is above the first, none is above the second."""
+"""Thresholds that every confidence exceeds, and that none does."""
 LARGEST = 0.9995
-"""The largest threshold but for the one that never answers."""
+"""The largest threshold below the one that never answers."""
 
 
 def spaced(n: int, least: float) -> Floats:
-    """As many thresholds as n says, equally spaced in the logit of the confidence, but for the first and the last.
+    """Return n thresholds, equally spaced in the logit of the confidence except for the first and the last.
 
     >>> spaced(48, 0.5)[[0, 1, 2, -2, -1]].round(3)
     array([-1.   ,  0.54 ,  0.58 ,  0.999,  1.   ])
     """
     low, high = (np.log(p / (1.0 - p)) for p in (least, LARGEST))
-    levels = 1.0 / (1.0 + np.exp(-np.linspace(low, high, n)))
-    levels[0], levels[-1] = ALWAYS_ANSWER, ALWAYS_REVIEW
-    return np.asarray(levels)
+    thresholds = 1.0 / (1.0 + np.exp(-np.linspace(low, high, n)))
+    thresholds[0], thresholds[-1] = ALWAYS_ANSWER, ALWAYS_REVIEW
+    return np.asarray(thresholds)
 
 
 def as_thresholds(values: ArrayLike, name: str = "thresholds") -> Floats:
-    """Thresholds, or offsets, as an array (n,), n > 0, of finite numbers."""
+    """Check thresholds, or offsets: one or more finite numbers, as an array (n,)."""
     given = plain(values, name)
     if given.dtype.kind not in "fiu":
         raise InputError(f"{name}: expected numbers, got {given.dtype}")
@@ -147,42 +165,46 @@ def as_thresholds(values: ArrayLike, name: str = "thresholds") -> Floats:
 
 
 class Thresholds(ExpertSet):
-    """Every model with every threshold; see `thresholds`."""
+    """Each model with each threshold; see `thresholds`."""
 
     kind = "thresholds"
 
-    def __init__(self, n_models: int, levels: ArrayLike) -> None:
-        n_models, levels = as_count(n_models, "n_models", most=MOST), as_thresholds(levels)
-        if n_models * len(levels) > MOST:
-            raise InputError(
-                f"expected at most {MOST} experts, got {n_models} models with {len(levels)} thresholds each"
-            )
-        rule = np.arange(n_models * len(levels))
-        super().__init__(n_models, len(rule), n_models, np.column_stack([rule // len(levels), rule]))
-        self.levels = levels
+    def __init__(self, n_models: int, thresholds: ArrayLike) -> None:
+        n_models, self.thresholds = as_count(n_models, "n_models", most=MOST), as_thresholds(thresholds)
+        per_model = len(self.thresholds)
+        if n_models * per_model > MOST:
+            raise InputError(f"expected at most {MOST} experts, got {n_models} models with {per_model} thresholds each")
+        rule = np.arange(n_models * per_model)
+        super().__init__(n_models, len(rule), n_models, np.column_stack([rule // per_model, rule]))
 
     @trusted
-    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
+    def advise_rows(self, X: Floats, out: Floats | None = None) -> Advice:
         abstains = np.empty((len(X), self.n_rules), np.bool_)
-        passes.thresholds(X, self.levels, abstains)
+        passes.thresholds(X, self.thresholds, abstains)
         return Advice(X, abstains)
 
-    def _find_subset(self) -> Bools:
-        levels = np.tile(self.levels, self.n_predictors)
-        return nested(-levels, levels, self.predictor_of)
+    def find_subset(self) -> Bools:
+        widths = np.tile(self.thresholds, self.n_predictors)
+        return nested(-widths, widths, self.predictor_of)
 
     def parameters(self) -> dict[str, Any]:
-        return {"n_models": self.n_predictors, "levels": self.levels}
+        return {"n_models": self.n_predictors, "thresholds": self.thresholds}
 
 
 def thresholds(n_models: int, thresholds: ArrayLike) -> Thresholds:
-    """Experts for models whose signed scores are the columns of x: abstain where ``|score| <= threshold``.
+    """Make experts for models with signed scores: they abstain if ``|score| <= threshold``.
 
     Expert ``m * n_thresholds + k`` follows model m with threshold k.
 
     Args:
-        n_models: How many, a column each.
-        thresholds: Those of every model; a negative one never abstains.
+        n_models: The number of models; column m of x is the score of model m.
+        thresholds: The thresholds of every model; a negative one never abstains.
+
+    Returns:
+        The experts, for inputs with ``n_models`` columns.
+
+    Raises:
+        InputError: ``n_models`` is not a positive integer, or a threshold is not a finite number.
 
     >>> experts = thresholds(n_models=2, thresholds=[0.1, 0.5])
     >>> experts.advise(np.array([[0.3, -0.7]])).abstains

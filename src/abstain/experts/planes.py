@@ -14,12 +14,12 @@ from .columns import as_thresholds
 
 REGIONS = ("rings", "balls", "accept_rings")
 MOST_RINGS = 10_000
-"""A table of rings and rules is made, of so many rows and columns."""
+"""The experts hold a table of all rings times all rules."""
 _LARGEST = float(np.finfo(np.float64).max)
 
 
 class Hyperplanes(ExpertSet):
-    """Every pair of a hyperplane (rows of ``normals``) and a region; see `hyperplanes`."""
+    """Each pair of a hyperplane (rows of ``normals``) and a region; see `hyperplanes`."""
 
     kind = "hyperplanes"
 
@@ -37,12 +37,12 @@ class Hyperplanes(ExpertSet):
         super().__init__(n_planes, n_rings + always_predict, dim)
         self.n_rings, self.always_predict, self.regions = n_rings, always_predict, regions
         self._columns = np.ascontiguousarray(self.normals.T)
-        # No sum of d products, nor any of its parts, is above half the largest float: the rest is for rounding.
+        # No sum of d products, and no partial sum, exceeds half the largest float; the other half is for rounding.
         self.largest_input = min(_LARGEST, 0.5 / dim * (_LARGEST / max(1.0, np.abs(self.normals).max())))
         self._abstains_in = self._by_ring()
 
     def _by_ring(self) -> Bools:
-        """Whether each rule abstains in each ring and, in the last row, beyond all rings (n_rings + 1, A)."""
+        """Return whether each rule abstains in each ring and, in the last row, outside all rings (n_rings + 1, A)."""
         ring, rule = np.arange(self.n_rings + 1)[:, np.newaxis], np.arange(self.n_rings)
         if self.regions == "rings":
             table = ring == rule
@@ -53,14 +53,14 @@ class Hyperplanes(ExpertSet):
         return np.column_stack([table, np.zeros((self.n_rings + 1, int(self.always_predict)), np.bool_)])
 
     @trusted
-    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
+    def advise_rows(self, X: Floats, out: Floats | None = None) -> Advice:
         scores = np.empty((len(X), self.n_predictors)) if out is None else out[: len(X)]
         passes.project(X, self._columns, scores)
         ring = np.empty(len(X), np.int64)
         passes.rings(X, self.n_rings, ring)
         return Advice(scores, self._abstains_in[ring])
 
-    def _find_subset(self) -> Bools:
+    def find_subset(self) -> Bools:
         silent = self._abstains_in.astype(np.float32)
         return np.asarray(silent.T @ (1.0 - silent) == 0.0)  # no ring where the first abstains and the second predicts
 
@@ -82,19 +82,25 @@ def hyperplanes(
     regions: str = "rings",
     seed: int | np.random.SeedSequence | None = None,
 ) -> Hyperplanes:
-    """Hyperplanes through 0 with normals from N(0, I), each with the same rules around 0 (section 5).
+    """Make hyperplanes through 0 with normals from N(0, I), each with the same rules around 0 (section 5).
 
     A ring has width sqrt(dim) / n_rings: x lies in ring ``min(floor(n_rings |x| / sqrt(dim)), n_rings - 1)``, and in
-    none beyond sqrt(dim).
+    no ring if it is further than sqrt(dim) from 0.
 
     Args:
         dim: The number of features.
-        n_predictors: How many hyperplanes.
-        n_rings: How many rings, and so rules.
-        always_predict: Whether there is a last rule that never abstains.
-        regions: Where rule a abstains: in ring a ("rings"), in the rings up to a ("balls"), or everywhere but in ring
-            a ("accept_rings").
-        seed: Of the normals.
+        n_predictors: The number of hyperplanes.
+        n_rings: The number of rings; each ring gives one rule.
+        always_predict: Whether to add a last rule that never abstains.
+        regions: Where rule a abstains: in ring a ("rings"), in the rings up to a ("balls"), or everywhere except in
+            ring a ("accept_rings").
+        seed: The seed of the normals.
+
+    Returns:
+        The experts, every hyperplane with every rule.
+
+    Raises:
+        InputError: A number is not a positive integer, or ``regions`` is not one of the three words.
 
     >>> hyperplanes(dim=8, seed=0)
     <hyperplanes: 2000 experts, 100 predictors, 20 rules>
@@ -107,7 +113,7 @@ def hyperplanes(
 
 
 class AxisPlanes(ExpertSet):
-    """Each plane with each threshold of its own; see `axis_planes`."""
+    """Each plane with each of its thresholds; see `axis_planes`."""
 
     kind = "axis_planes"
 
@@ -122,20 +128,20 @@ class AxisPlanes(ExpertSet):
         self.offsets, self.thresholds = offsets, thresholds
         self._feature = np.repeat(np.arange(dim), len(offsets))
         self._offset = np.tile(offsets, dim)
-        # No difference to an offset is above the largest float.
+        # No difference from an offset exceeds the largest float.
         self.largest_input = float(np.finfo(np.float64).max - np.abs(offsets).max())
-        # The ends, rounded once: intervals that lie in each other by them do so for every input.
+        # The ends are rounded once, so that intervals nested by their ends are nested for every input.
         with np.errstate(over="ignore"):
             self._low = (self._offset[:, np.newaxis] - thresholds).ravel()
             self._high = (self._offset[:, np.newaxis] + thresholds).ravel()
 
     @trusted
-    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
+    def advise_rows(self, X: Floats, out: Floats | None = None) -> Advice:
         coordinate = X[:, self._feature]
         along = np.repeat(coordinate, len(self.thresholds), axis=1)
         return Advice(coordinate - self._offset, (self._low <= along) & (along <= self._high))
 
-    def _find_subset(self) -> Bools:
+    def find_subset(self) -> Bools:
         return nested(self._low, self._high, np.repeat(self._feature, len(self.thresholds)))
 
     def parameters(self) -> dict[str, Any]:
@@ -143,15 +149,21 @@ class AxisPlanes(ExpertSet):
 
 
 def axis_planes(dim: int, n_predictors: int = 100, thresholds: ArrayLike | None = None) -> AxisPlanes:
-    """Planes ``h(x) = x_i - b`` with rules ``r(x) = |h(x)| - theta``: confidence-based experts.
+    """Make planes ``h(x) = x_i - b`` with rules ``r(x) = |h(x)| - theta``: confidence-based experts.
 
     Rule ``p * n_thresholds + k`` belongs to plane p.
 
     Args:
         dim: The number of features.
-        n_predictors: How many planes: each feature has ``floor(n_predictors / dim)`` offsets b, equally spaced inside
-            (-1, 1).
-        thresholds: The thetas; ``linspace(0, 0.25, 20)`` unless given.
+        n_predictors: The number of planes: each feature has ``floor(n_predictors / dim)`` offsets b, equally spaced
+            inside (-1, 1).
+        thresholds: The thresholds theta; None means ``linspace(0, 0.25, 20)``.
+
+    Returns:
+        The experts, each plane with its own rules.
+
+    Raises:
+        InputError: There are fewer planes than features, or a threshold is not a finite number.
 
     >>> axis_planes(dim=4)
     <axis_planes: 2000 experts, 100 predictors, 2000 rules>

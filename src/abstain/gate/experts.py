@@ -39,13 +39,13 @@ class ModelThresholds(ExpertSet):
         self.levels = table
 
     @trusted
-    def _advise(self, X: Floats, out: Floats | None = None) -> Advice:
+    def advise_rows(self, X: Floats, out: Floats | None = None) -> Advice:
         n, (models, per_model) = len(X), self.levels.shape
         abstains = np.empty((n, models, per_model), np.bool_)
         np.less_equal(X[:, :models, np.newaxis], self.levels, out=abstains)
         return Advice(X[:, models : 2 * models], abstains.reshape(n, -1))
 
-    def _find_subset(self) -> Bools:
+    def find_subset(self) -> Bools:
         return nested(np.full(self.n_rules, -np.inf), self.levels.ravel(), self.predictor_of)
 
     def parameters(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Kinds."""
+"""The base class of feedback graphs, and what a graph may know of a round."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -9,52 +9,53 @@ from numpy.typing import ArrayLike
 
 from .._core.registry import Registry, parameters_of
 from .._core.validation import plain, trusted
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..experts import ExpertSet
 from ..typing import Bools, Ints
 
 SELF_LOOPS, COMPLETE, RELATION, ABSTENTION, ESTIMATED, GIVEN = range(6)
-"""The kinds of graph: RELATION is a fixed matrix between teams, ESTIMATED is UCB-GT's, GIVEN comes from outside."""
+"""Compiled graphs: RELATION is a fixed matrix, ESTIMATED is UCB-GT's; GIVEN is not compiled but asked in Python."""
 
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """What is known when the graph of a round is asked for; `learner.moment(x)` makes one."""
+    """What is known when a learner asks for the graph of a round; `learner.moment(x)` makes one."""
 
     experts: ExpertSet
+    """The learner's experts."""
     round: int
-    """t, from 1 on."""
+    """The round t, counted from 1."""
     abstains: Bools
     """Whether each rule abstains on x_t (A,)."""
     updates: Ints
-    """Q_{i,t-1} of each expert (K,)."""
+    """How often each expert was updated before the round, Q_{i,t-1} (K,)."""
     beta: float
+    """The learner's beta, the width of its confidence bounds."""
     disagreements: Ints | None = None
-    """``[j, i]``: in how many rounds before t rule j abstained and rule i predicted (A, A); only if the graph needs
+    """``[j, i]``: in how many rounds before t rule j abstained and rule i predicted (A, A); None unless the graph needs
     it."""
 
 
 class FeedbackGraph(ABC):
-    """A feedback graph, possibly different in every round.
+    """A feedback graph, possibly different in every round: which experts are updated if one is chosen.
 
-    To write your own, define `out_neighbours`, and `observe` if it depends on the past in a way that `Moment` does not
-    show. It may keep any state of its own, which is copied along when a learner is copied or pickled. It is part of a
-    learner's file if it holds the arguments of its constructor under their names and nothing else, or if `parameters`
-    says what makes it again; else give it again to `abstain.load`. An edge to an expert whose loss stays hidden
-    updates nothing.
+    To write your own, define `out_neighbours`, and `observe` if the graph depends on the past in a way that `Moment`
+    does not show. An edge to an expert with a hidden loss updates nothing. The graph may keep any state; copies and
+    pickles of a learner include it. A learner's file includes the graph if it holds the arguments of its constructor
+    under their names and nothing else, or if `parameters` returns them; otherwise give it to `abstain.load` again.
 
     >>> class Newcomers(FeedbackGraph):
-    ...     '''Everybody hears of the experts updated fewer than ten times.'''
+    ...     '''Every choice also updates the experts with fewer than ten updates.'''
     ...     def out_neighbours(self, expert, now):
-    ...         heard = now.updates < 10
-    ...         heard[expert] = True
-    ...         return heard
+    ...         updated = now.updates < 10
+    ...         updated[expert] = True
+    ...         return updated
     """
 
     kernel: ClassVar[int] = GIVEN
-    """Which compiled graph this is, if any (`kernels.graph`)."""
+    """Which compiled graph this is; leave it for your own."""
     by_rule: ClassVar[bool] = False
-    """Whether the edges depend on the experts' rules alone."""
+    """Whether the edges depend only on the experts' rules."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -62,30 +63,70 @@ class FeedbackGraph(ABC):
 
     @abstractmethod
     def out_neighbours(self, expert: int, now: Moment) -> Bools:
-        """N_t(expert): whether each expert is updated (K,) if ``expert`` is chosen at this moment."""
+        """Return which experts are updated if ``expert`` is chosen, N_t(expert).
+
+        Args:
+            expert: The chosen expert.
+            now: What is known at this round.
+
+        Returns:
+            Whether each expert is updated (K,).
+        """
 
     @trusted  # noqa: B027 (most graphs have nothing to do)
     def observe(self, now: Moment, expert: int) -> None:
-        """Called after ``expert`` was chosen at this moment: the place to learn from the past."""
+        """Learn from a round; called after ``expert`` was chosen.
+
+        Args:
+            now: What was known at this round.
+            expert: The chosen expert.
+        """
 
     @trusted
     def n_edges(self, now: Moment) -> int:
-        """The number of edges at this moment, self-loops included."""
+        """Count the edges at this round, self-loops included.
+
+        Args:
+            now: What is known at this round.
+
+        Returns:
+            The number of edges.
+        """
         return int(self.matrix(now).sum())
 
     @trusted
     def matrix(self, now: Moment) -> Bools:
-        """The graph itself (K, K), row i the out-neighbours of expert i; for small K."""
+        """Return the whole graph; only sensible for small K.
+
+        Args:
+            now: What is known at this round.
+
+        Returns:
+            Row i (K, K) holds the out-neighbours of expert i.
+        """
         return np.array([self.out_neighbours(expert, now) for expert in range(now.experts.n_experts)])
 
     @trusted
     def relation(self, experts: ExpertSet) -> Bools | None:
-        """The matrix of a graph that never changes, between rules if `by_rule`, or a clear error if it does not fit."""
+        """Return the matrix of a graph that never changes.
+
+        Args:
+            experts: The learner's experts.
+
+        Returns:
+            The edges between rules (A, A) if `by_rule`, else between experts (K, K); None if the graph changes.
+
+        Raises:
+            InputError: The graph does not fit these experts.
+        """
         return None
 
     def parameters(self) -> dict[str, Any] | None:
-        """What makes the graph again: the constructor's arguments, as arrays, numbers, strings and tuples of them; None
-        if it is to be given again to `abstain.load`.
+        """Return the constructor's arguments that make the graph again.
+
+        Returns:
+            Names and values: arrays, numbers, strings and tuples of them; None if the graph must be given to
+            `abstain.load` again.
         """
         return parameters_of(self, arrays=True)
 
@@ -94,14 +135,15 @@ class FeedbackGraph(ABC):
 
 
 kinds: Registry[FeedbackGraph] = Registry("graph")
-"""All graphs there are, users' own among them."""
+"""All classes of graphs, including those that users define."""
 
 
 def as_edges(matrix: ArrayLike) -> Bools:
-    """A graph as a matrix (K, K) of 0 and 1, checked."""
+    """Check a graph given as a matrix (K, K) of 0 and 1."""
     values = plain(matrix, "matrix")
     if values.ndim != 2 or values.shape[0] != values.shape[1] or len(values) == 0:
         raise InputError(f"matrix: expected shape (K, K), got {values.shape}")
-    if values.dtype.kind not in "biuf" or not np.isin(values, (0, 1)).all():
-        raise InputError("matrix: expected 0 and 1, or False and True, got others")
+    wrong = ~np.isin(values, (0, 1)) if values.dtype.kind in "biuf" else np.ones_like(values, np.bool_)
+    if wrong.any():
+        raise InputError(f"matrix: expected 0 and 1, or False and True, got {shown(values[wrong][0].item())}")
     return values.astype(np.bool_)

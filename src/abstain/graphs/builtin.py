@@ -1,16 +1,17 @@
-"""Graphs that never change."""
+"""The graphs of the library, how to get one by name, how files describe one, and how to draw one."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._core.validation import trusted
+from .._core.registry import as_plain, name_of
+from .._core.validation import is_trusted, trusted
 from ..errors import InputError, shown
 from ..experts import ExpertSet
 from ..typing import Bools
-from .base import ABSTENTION, COMPLETE, ESTIMATED, RELATION, SELF_LOOPS, FeedbackGraph, Moment, as_edges
+from .base import ABSTENTION, COMPLETE, ESTIMATED, RELATION, SELF_LOOPS, FeedbackGraph, Moment, as_edges, kinds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +28,7 @@ class SelfLoops(FeedbackGraph):
 
 
 class Complete(FeedbackGraph):
-    """Everybody is updated in every round: full information, outside the protocol."""
+    """Every expert is updated in every round: full information, outside the protocol."""
 
     kernel = COMPLETE
     by_rule = True
@@ -38,7 +39,7 @@ class Complete(FeedbackGraph):
 
 
 class Subset(FeedbackGraph):
-    """G^SUB (section 4.3): i -> j where j abstains wherever i does, so that a choice of i never hides j's loss."""
+    """G^SUB (section 4.3): i -> j if j abstains wherever i does, so that choosing i never hides j's loss."""
 
     kernel = RELATION
     by_rule = True
@@ -53,7 +54,7 @@ class Subset(FeedbackGraph):
         if experts.rule_subset is None:
             raise InputError(
                 "graph: 'subset' needs the subset relation between the rules, which is not known for these experts; "
-                "give it as rule_subset= when you make them, or use another graph"
+                "give it as rule_subset= when you make them, define find_subset(), or use another graph"
             )
         return experts.rule_subset
 
@@ -83,7 +84,7 @@ class Fixed(FeedbackGraph):
 class Abstention(FeedbackGraph):
     """G^ABS_t (section 2), the instance's own: a predicting expert shows all losses, an abstaining one the cost.
 
-    It depends on x_t, so that estimates made with it are biased (section 4.1).
+    It depends on x_t, so estimates made with it are biased (section 4.1).
     """
 
     kernel = ABSTENTION
@@ -96,9 +97,9 @@ class Abstention(FeedbackGraph):
 
 
 class Estimated(FeedbackGraph):
-    """UCB-GT's graph (section 4.4): j -> i where j has hardly ever abstained when i predicted.
+    """UCB-GT's graph (section 4.4): j -> i if j has hardly ever abstained when i predicted.
 
-    The edge is there iff ``phat_{j,i}^{t-1} <= gamma_{i,t-1}``, with ``phat`` the fraction of the rounds before t in
+    The edge exists iff ``phat_{j,i}^{t-1} <= gamma_{i,t-1}``, with ``phat`` the fraction of the rounds before t in
     which j abstained and i predicted and ``gamma_{i,t-1} = sqrt(2 beta Q_{i,t-1} log t) / ((K-1)(t-1))``.
     """
 
@@ -114,14 +115,142 @@ class Estimated(FeedbackGraph):
         return np.asarray(others * times <= np.sqrt(2.0 * now.beta * now.updates * np.log(now.round)))
 
 
+def self_loops() -> SelfLoops:
+    """Return the graph in which only the chosen expert is updated."""
+    return SelfLoops()
+
+
+def complete() -> Complete:
+    """Return the graph in which every expert is updated in every round; it needs all labels."""
+    return Complete()
+
+
+def subset() -> Subset:
+    """Return the graph with an edge i -> j if j abstains wherever i does; the experts must know that relation."""
+    return Subset()
+
+
+def abstention() -> Abstention:
+    """Return what the protocol shows: all losses if the choice predicts, else those of the abstaining experts."""
+    return Abstention()
+
+
+def estimated() -> Estimated:
+    """Return UCB-GT's graph, estimated from the abstentions so far."""
+    return Estimated()
+
+
+def fixed(matrix: ArrayLike) -> Fixed:
+    """Return a graph that never changes.
+
+    Args:
+        matrix: 1 or True at [i, j] if choosing expert i updates expert j (K, K).
+
+    Returns:
+        The graph.
+
+    Raises:
+        InputError: The matrix is not square, or has other entries than 0 and 1.
+    """
+    return Fixed(matrix)
+
+
+_WORDS = {
+    "subset": subset,
+    "abstention": abstention,
+    "self_loops": self_loops,
+    "complete": complete,
+    "estimated": estimated,
+}
+
+
+def get(graph: str | FeedbackGraph) -> FeedbackGraph:
+    """Return a graph by its name.
+
+    Args:
+        graph: "subset", "abstention", "self_loops", "complete", "estimated", or a graph, which is returned as it is.
+
+    Returns:
+        The graph.
+
+    Raises:
+        InputError: There is no graph of that name.
+    """
+    if isinstance(graph, FeedbackGraph):
+        return graph
+    if isinstance(graph, str) and graph in _WORDS:
+        return _WORDS[graph]()
+    raise InputError(f"graph: expected a FeedbackGraph or one of {', '.join(_WORDS)}, got {shown(graph)}")
+
+
+_COMPILED = ("out_neighbours", "observe", "n_edges", "matrix", "relation")
+"""The methods that compiled graphs replace."""
+
+
+def kernel_of(graph: FeedbackGraph) -> int:
+    """Return which compiled graph this is; `GIVEN` if a user wrote it, or redefined a method that is compiled."""
+    compiled = all(is_trusted(getattr(get(graph), name)) for name in _COMPILED)
+    return graph.kernel if compiled else FeedbackGraph.kernel
+
+
+def spec(graph: FeedbackGraph) -> dict[str, Any] | None:
+    """Describe a graph so that `from_parameters` makes it again.
+
+    Args:
+        graph: The graph to describe.
+
+    Returns:
+        The name of its class as "kind", and its parameters, arrays or plain values; None if the graph must be given to
+        `abstain.load` again.
+    """
+    parameters = get(graph).parameters()
+    if parameters is None or "kind" in parameters:
+        return None
+    return {"kind": name_of(type(graph)), **_plain(parameters)}
+
+
+def from_parameters(parameters: Mapping[str, Any]) -> FeedbackGraph:
+    """Make the graph that `spec` described. Lists become tuples.
+
+    Args:
+        parameters: What `spec` returned; the module of its class must have been imported.
+
+    Returns:
+        The graph.
+
+    Raises:
+        UnknownKindError: No module imported so far defines the class.
+        InputError: The graph cannot be made from these parameters.
+    """
+    if not isinstance(parameters, Mapping) or "kind" not in parameters:
+        raise InputError(f"graph: expected what graphs.spec returned, got {shown(parameters)}")
+    return kinds.make(parameters["kind"], _plain({k: v for k, v in parameters.items() if k != "kind"}))
+
+
+def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters as a file holds them: arrays or plain values."""
+    return {name: one if isinstance(one, np.ndarray) else as_plain(one) for name, one in parameters.items()}
+
+
 MOST_DRAWN = 200
 """More experts than this make no picture, and take minutes."""
 
 
 def draw(matrix: ArrayLike, labels: Sequence[str] | None = None, ax: "Axes | None" = None) -> "Axes":
-    """Draw a graph (K, K) on a circle: an arrow for each edge, a thick box around experts with a self-loop.
+    """Draw a graph on a circle: an arrow for each edge, a thick box around experts with a self-loop.
 
-    Edges in both directions are drawn as one line with two heads.
+    Edges in both directions are drawn as one line with two heads. This needs Matplotlib.
+
+    Args:
+        matrix: The edges (K, K), for at most 200 experts.
+        labels: The name of each expert; None means their numbers, counted from 1.
+        ax: The axes to draw on; None means new ones.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: The matrix is not a graph, has too many experts, or the labels do not fit.
     """
     import matplotlib.pyplot as plt
 
