@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.errors import InputError
+from abstain.experts.planes import AxisPlanes, Hyperplanes
 
 
 def test_rings():
@@ -260,16 +261,8 @@ LARGEST = np.finfo(float).max
 def test_scores_are_finite_or_the_input_is_refused(dim, scale, size, seed):
     rng = np.random.default_rng(seed)
     normals = rng.standard_normal((5, dim))
-    planes = ab.experts.from_parameters(
-        "hyperplanes",
-        {
-            "normals": scale * (normals / np.abs(normals).max()),
-            "n_rings": 3,
-            "always_predict": True,
-            "regions": "rings",
-        },
-    )
-    axes = ab.experts.from_parameters("axis_planes", {"dim": dim, "offsets": [scale, -scale], "thresholds": [0.0, 0.1]})
+    planes = Hyperplanes(scale * (normals / np.abs(normals).max()), n_rings=3, always_predict=True, regions="rings")
+    axes = AxisPlanes(dim, offsets=[scale, -scale], thresholds=[0.0, 0.1])
     X = size * np.sign(rng.standard_normal((2, dim)))
     for experts in (planes, axes):
         try:
@@ -302,7 +295,7 @@ def test_large_thresholds():
     for experts in (ab.experts.axis_planes(1, 2, [LARGEST]), ab.experts.thresholds(1, [LARGEST])):
         assert experts.advise([[0.5], [-1e307]]).abstains.all()
         assert experts.rule_subset.any()
-    far = ab.experts.from_parameters("axis_planes", {"dim": 1, "offsets": [1e308], "thresholds": [1e308]})
+    far = AxisPlanes(1, offsets=[1e308], thresholds=[1e308])
     assert far.advise([[0.5]]).abstains.all()
 
 

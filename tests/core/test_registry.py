@@ -13,8 +13,6 @@ from abstain import costs, experts, graphs, losses
 from abstain._core.registry import Registry, as_plain, name_of, parameters_of
 from abstain.errors import InputError
 
-from ..data.make import FIRST, LEARNERS
-from ..data.make import FOLDER as DATA
 
 X, Y = ab.datasets.load("synthetic", n=120, seed=0)
 RINGS = ab.experts.hyperplanes(2, 3, 4, seed=0)
@@ -144,29 +142,6 @@ def test_an_import_is_missing(tmp_path, part):
     rewrite(tmp_path / "x", change)
     with pytest.raises(InputError, match=f"^{part}: Poem of the module this is not known; import this first"):
         ab.load(tmp_path / "x")
-
-
-WITH_EXPERTS = [name for name in LEARNERS if name not in FIRST and name != "cont_exp3_abs"]  # makes them itself
-
-
-@pytest.mark.parametrize("name", WITH_EXPERTS)
-def test_fingerprints_of_the_first_files(name):
-    """Experts that are given again are still known."""
-    with zipfile.ZipFile(DATA / f"{name}-v1.abstain") as archive:
-        saved = json.loads(archive.read("header.json"))["experts"]
-    assert LEARNERS[name]().experts.fingerprint == saved["fingerprint"]
-
-
-def test_words_of_the_first_files():
-    again = ab.experts.from_parameters("hyperplanes", RINGS.parameters())
-    assert again.fingerprint == RINGS.fingerprint
-    named = ab.experts.from_parameters("abstain.experts.planes:Hyperplanes", RINGS.parameters())
-    assert named.fingerprint == RINGS.fingerprint
-    assert losses.from_spec({"name": "ramp", "gamma": 0.25}) == losses.ramp(0.25)
-    assert losses.from_spec({"name": "multiclass", "classes": ["a", "b"]}) == losses.multiclass(["a", "b"])
-    assert isinstance(graphs.from_parameters({"graph": "estimated"}), type(graphs.estimated()))
-    edges = np.tri(3, dtype=bool)
-    np.testing.assert_array_equal(graphs.from_parameters({"graph": "fixed", "edges": edges}).edges, edges)
 
 
 # A loss of one's own.

@@ -1,6 +1,5 @@
-"""What the theorems promise: bounds on regret, and the coverings of feedback graphs they speak of."""
+"""What the theorems promise: bounds on regret, and the coverings of feedback graphs that they use."""
 
-from .arguments import MOST_EXACT
 from .bounds import (
     close_calls,
     cont_exp3_abs_bound,
@@ -12,7 +11,14 @@ from .bounds import (
     ucb_gt_bound,
     ucb_nt_bound,
 )
-from .coverings import admissible_covering, best_covering, independence_bound, independence_number, shared_covering
+from .coverings import (
+    MOST_EXACT,
+    admissible_covering,
+    best_covering,
+    independence_bound,
+    independence_number,
+    shared_covering,
+)
 
 __all__ = [
     "MOST_EXACT",

@@ -1,4 +1,4 @@
-"""Theorem 1: exponential weights against any sequence; and what EXP3 promises, which sees its own loss only."""
+"""Bounds on regret: theorems 1 to 4 with their constants, EXP3's bound, and a bound with high probability."""
 
 import math
 from collections.abc import Sequence
@@ -7,22 +7,54 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._core.validation import as_floats, as_number, as_share
+from .._core.validation import as_floats, as_number, as_share, is_number
 from ..errors import InputError, shown
 from ..learners.cover.cont_exp3_abs import radius
 from ..typing import Floats
-from .arguments import LARGEST, LEAST, as_rate, as_size, as_stochastic, in_graph, unlikely
-from .coverings import as_covering, cheapest_covering, price
+from .coverings import (
+    LARGEST,
+    LEAST,
+    as_covering,
+    as_size,
+    as_stochastic,
+    cheapest_covering,
+    in_graph,
+    price,
+    unlikely,
+)
+
+
+def as_rate(eta: Any, words: tuple[str, ...] = ("tuned", "anytime", "adaptive")) -> float | str:
+    """Check a rate of exponential weights: a number, or one of the words; None means "tuned"."""
+    if is_number(eta) and LEAST <= eta <= LARGEST:
+        return float(eta)
+    word = eta if isinstance(eta, str) else "tuned" if eta is None else ""
+    if word in words:
+        return word
+    expected = f"{', '.join(map(repr, words))} or a positive number ({LEAST:g} to {LARGEST:g})"
+    raise InputError(f"eta: expected {expected}, got {shown(eta)}")
 
 
 def exp3_abs_bound(T: int, K: int, cost: float, eta: float | str | None = None) -> float:
-    """Theorem 1: the expected regret of EXP3-ABS on any sequence is at most this.
+    """Bound the expected regret of EXP3-ABS on any sequence: theorem 1.
 
-    ``log K / eta + eta T (c^2 + 1) / 2`` for a number; ``sqrt(2 (c^2 + 1) T log K)`` for the tuned rate (None or
-    "tuned"); ``2 sqrt((c^2 + 1) T log K)`` for "anytime"; for "adaptive", with ``S = 1 + (c^2 + 1) T``,
+    The bound is ``log K / eta + eta T (c^2 + 1) / 2`` for a number; ``sqrt(2 (c^2 + 1) T log K)`` for the tuned rate;
+    ``2 sqrt((c^2 + 1) T log K)`` for "anytime"; for "adaptive", with ``S = 1 + (c^2 + 1) T``,
     ``(2^(1/8) + (1 + sqrt(2)) / 2) sqrt(S log K) + 2^(1/8) log K + (1 + c) log2 S`` (proved in the documentation).
 
-    It is an expectation: single runs can have many times as much (`exp3_abs_tail_bound`).
+    It bounds an expectation: the regret of single runs can be many times larger (`exp3_abs_tail_bound`).
+
+    Args:
+        T: The number of rounds.
+        K: The number of experts.
+        cost: The cost of abstaining, in [0, 1].
+        eta: The rate: a positive number, "tuned" (or None), "anytime" or "adaptive".
+
+    Returns:
+        The bound.
+
+    Raises:
+        InputError: An argument is out of range.
 
     >>> round(exp3_abs_bound(10_000, 2000, 0.2), 1)
     397.6
@@ -35,10 +67,21 @@ def exp3_abs_bound(T: int, K: int, cost: float, eta: float | str | None = None) 
 
 
 def exp3_bound(T: int, K: int, eta: float | str | None = None) -> float:
-    """The expected regret of `abstain.Exp3`, which sees the loss of the expert it follows alone, is at most this.
+    """Bound the expected regret of `abstain.Exp3`, which sees only the loss of the expert it follows.
 
-    Theorem 1's proof with ``P_t(j) = q_t(j)``, so that K stands for c^2 + 1: ``log K / eta + eta T K / 2``;
+    Theorem 1's proof with ``P_t(j) = q_t(j)`` puts K in the place of c^2 + 1: ``log K / eta + eta T K / 2``,
     ``sqrt(2 T K log K)`` if tuned, ``2 sqrt(T K log K)`` for "anytime".
+
+    Args:
+        T: The number of rounds.
+        K: The number of experts.
+        eta: The rate: a positive number, "tuned" (or None) or "anytime".
+
+    Returns:
+        The bound.
+
+    Raises:
+        InputError: An argument is out of range.
 
     >>> round(exp3_bound(10_000, 2000) / exp3_abs_bound(10_000, 2000, 0.2), 1)
     43.9
@@ -55,19 +98,43 @@ def _by_squares(squares: float, log_experts: float, rate: float | str) -> float:
 
 
 def adaptive_on_estimates(squares: float, log_experts: float, cost: float) -> float:
-    """The adaptive rate's regret on the estimates, if V is at most ``squares`` in the end."""
+    """Bound the adaptive rate's regret on the estimates if V is at most ``squares`` in the end."""
     rounded, summed = 2.0**0.125, (1.0 + math.sqrt(2.0)) / 2.0
     doublings = (1.0 + cost) * math.log2(1.0 + squares)
     return float((rounded + summed) * math.sqrt((1.0 + squares) * log_experts) + rounded * log_experts + doublings)
 
 
 def cont_exp3_abs_epsilon(T: int, d: int, gamma: float = 1.0) -> float:
-    """The radius of theorem 2, ``T^(-1/(2+d)) gamma^(2/(2+d))``, its hidden constant taken as 1."""
+    """Compute the radius of theorem 2, ``T^(-1/(2+d)) gamma^(2/(2+d))``, with 1 for its hidden constant.
+
+    Args:
+        T: The number of rounds.
+        d: The number of features.
+        gamma: The width of the ramp, in (0, 1].
+
+    Returns:
+        The radius.
+
+    Raises:
+        InputError: An argument is out of range.
+    """
     return radius(*_as_cover(T, d, gamma))
 
 
 def cont_exp3_abs_rate(T: int, d: int, gamma: float = 1.0) -> float:
-    """The rate of theorem 2, ``T^((d+1)/(d+2)) gamma^(-d/(d+2))``, without constants, logarithms and M*_T(gamma)."""
+    """Compute the rate of theorem 2, ``T^((d+1)/(d+2)) gamma^(-d/(d+2))``: no constants, logarithms or M*_T(gamma).
+
+    Args:
+        T: The number of rounds.
+        d: The number of features.
+        gamma: The width of the ramp, in (0, 1].
+
+    Returns:
+        The rate.
+
+    Raises:
+        InputError: An argument is out of range.
+    """
     rounds, dim, width = _as_cover(T, d, gamma)
     return float(rounds ** ((dim + 1) / (dim + 2)) * width ** (-dim / (dim + 2)))
 
@@ -82,13 +149,27 @@ def cont_exp3_abs_bound(
     n_actions: int = 3,
     close: int = 0,
 ) -> float:
-    """Theorem 2 with its proof's constants; ContEXP3-ABS's expected regret against any pair of functions with this
-    ``lipschitz`` constant, and M*_T(gamma) = ``close`` of its own (`close_calls`), is at most this.
+    """Bound ContEXP3-ABS's expected regret against any Lipschitz pair of functions: theorem 2 with the constants of its
+    proof.
 
-    ``2 sqrt(T N log K) + (3 L / 2 + sqrt(5) / 2) epsilon T / gamma + M*``, for at most ``n_balls`` N balls, the rate
-    ``eta = sqrt(N log K / T)`` and a grid of ``n_actions`` K = ``learner.experts.n_experts`` pairs. For the three
-    actions (K = 3) the ``sqrt(5) / 2``, what a grid misses, is 0. It is at most T. The documentation says where the
-    printed proof has other constants.
+    The bound is ``2 sqrt(T N log K) + (3 L / 2 + sqrt(5) / 2) epsilon T / gamma + M*``, and at most T. With three
+    actions (K = 3) the ``sqrt(5) / 2``, which is what a grid misses, is 0. The documentation shows where the printed
+    proof has other constants.
+
+    Args:
+        T: The number of rounds.
+        n_balls: N, the largest number of balls; the rate is ``eta = sqrt(N log K / T)``.
+        epsilon: The radius of the balls.
+        gamma: The width of the ramp, in (0, 1].
+        lipschitz: L, the Lipschitz constant of the pair.
+        n_actions: K, the number of pairs in the grid, ``learner.experts.n_experts``.
+        close: M*_T(gamma) of the pair, see `close_calls`.
+
+    Returns:
+        The bound.
+
+    Raises:
+        InputError: An argument is out of range.
 
     >>> round(cont_exp3_abs_bound(10**6, 100, epsilon=0.02, gamma=0.5))
     80963
@@ -109,11 +190,22 @@ def _as_cover(T: int, d: int, gamma: float) -> tuple[Any, Any, float]:
 
 
 def close_calls(margins: ArrayLike, gamma: float) -> int:
-    """M*_T(gamma) of theorem 2: in how many rounds ``|r*(x_t)| <= gamma``, given the margins r*(x_t) (T,)."""
+    """Count the rounds with ``|r*(x_t)| <= gamma``: M*_T(gamma) of theorem 2.
+
+    Args:
+        margins: The margins r*(x_t) (T,).
+        gamma: The width, not negative.
+
+    Returns:
+        The number of rounds.
+
+    Raises:
+        InputError: The margins are not one number per round, or ``gamma`` is negative.
+    """
     width = as_number(gamma, "gamma", "a number that is not negative", lambda g: g >= 0.0)
     values = as_floats(margins, "margins")
     if values.ndim != 1 or np.isnan(values).any():
-        raise InputError(f"margins: expected one number a round, got {shown(margins)}")
+        raise InputError(f"margins: expected one number per round, got {shown(margins)}")
     return int((np.abs(values) <= width).sum())
 
 
@@ -125,15 +217,26 @@ def ucb_nt_bound(
     *,
     graph: ArrayLike | None = None,
 ) -> float:
-    """Theorem 3: UCB-NT's expected regret is at most ``sum_C max Delta / min Delta^2 8 beta log T + K beta / (beta -
-    2)``, and at most ``T max Delta``, which it never says more than.
+    """Bound UCB-NT's expected regret: theorem 3.
 
-    ``covering`` must be admissible for the graph of every round; for UCB it is every expert by itself. "best" is the
-    theorem's minimum over the coverings of ``graph`` (K, K), the edges that all rounds share (`best_covering`: exact up
-    to `MOST_EXACT` experts with a gap). Experts with Delta = 0 leave their sets first: following them costs nothing.
+    The bound is ``sum_C max Delta / min Delta^2 8 beta log T + K beta / (beta - 2)``, and at most ``T max Delta``.
+    Experts with Delta = 0 leave their sets first, because following them costs nothing. For beta of 2 and less, but
+    above 1/2, the last term is ``K 2 beta / (2 beta - 1)``, by Hoeffding's inequality for losses in [0, 1]; the
+    documentation has the proof.
 
-    For beta from 2 down to (not including) 1/2 the last term is ``K 2 beta / (2 beta - 1)``, by Hoeffding's inequality
-    for losses in [0, 1]; the documentation has the proof.
+    Args:
+        deltas: The gap of each expert (K,).
+        covering: Sets of experts that are admissible for the graph of every round; for UCB, each expert alone. "best"
+            means the theorem's minimum over the coverings of ``graph``, see `best_covering`.
+        T: The number of rounds.
+        beta: The width of the confidence bounds, above 1/2.
+        graph: The edges that all rounds share (K, K).
+
+    Returns:
+        The bound.
+
+    Raises:
+        InputError: An argument is out of range, or the covering does not fit the experts or the graph.
 
     >>> round(ucb_nt_bound([0.0, 0.5, 0.5], [[0, 1, 2]], 1000))
     291
@@ -150,7 +253,7 @@ def ucb_nt_bound(
 def by_covering(
     gaps: Floats, looks: Floats, covering: object, graph: ArrayLike | None, rounds: float, rest: float
 ) -> float:
-    """``sum_C max gap * max looks + rest`` for a covering, or the best one of the graph; at most ``T max gap``."""
+    """Return ``sum_C max gap * max looks + rest`` for a covering, or the graph's best one; at most ``T max gap``."""
     edges = None if graph is None else in_graph(gaps, graph)
     if isinstance(covering, str):
         if covering != "best" or edges is None:
@@ -160,7 +263,7 @@ def by_covering(
     else:
         groups = as_covering(covering, len(gaps))
         if edges is not None and not all(edges[np.ix_(group, group)].all() for group in groups):
-            raise InputError(f"covering: expected sets in which everybody updates everybody, got {shown(covering)}")
+            raise InputError(f"covering: expected sets in which all experts update each other, got {shown(covering)}")
     return min(rounds * float(gaps.max()), price(groups, gaps, looks) + rest)
 
 
@@ -172,17 +275,28 @@ def ucb_gt_bound(
     *,
     graph: ArrayLike | None = None,
 ) -> float:
-    """Theorem 4 with all its terms: UCB-GT's expected regret is at most ``sum_C max Delta max s + K beta / (beta -
-    2)``, and at most ``T max Delta``.
+    """Bound UCB-GT's expected regret: theorem 4 with all its terms.
 
-    ``s`` is how often an expert has to be updated until ``3 sqrt(2 beta log T / s) + (K - 1) / s = Delta``; it is at
-    most ``18 beta log T / Delta^2 + 2 (K - 1) / Delta``. The paper's O() has neither of these: its proof bounds the
-    optimistic step's error by ``C S`` for "some constant C", but what it shows is ``S + (K - 1) / Q``, and this K - 1
-    counts for every set. So what is hidden is of the order ``(K - 1) sum_C max Delta / min Delta``: K^2, not K, for
-    every expert by itself.
+    The bound is ``sum_C max Delta max s + K beta / (beta - 2)``, and at most ``T max Delta``. Here ``s`` is how often
+    an expert has to be updated until ``3 sqrt(2 beta log T / s) + (K - 1) / s = Delta``; it is at most
+    ``18 beta log T / Delta^2 + 2 (K - 1) / Delta``. The paper's O() hides the second term: its proof bounds the
+    optimistic step's error by ``C S`` for "some constant C", but it shows ``S + (K - 1) / Q``, and this K - 1 counts
+    for every set. The hidden part is of the order ``(K - 1) sum_C max Delta / min Delta``: K^2, not K, if every expert
+    is a set alone.
 
-    ``covering`` and ``graph`` are as in `ucb_nt_bound`; UCB-GT's graphs always hold G^SUB, so that coverings of that
-    one can be given before the game. The last term for beta of 2 and less is the same, too.
+    Args:
+        deltas: The gap of each expert (K,).
+        covering: Sets of experts, or "best", as in `ucb_nt_bound`. UCB-GT's graphs always contain G^SUB, so a covering
+            of G^SUB is known before the game.
+        T: The number of rounds.
+        beta: The width of the confidence bounds, above 1/2; for 2 and less the last term is that of `ucb_nt_bound`.
+        graph: The edges that all rounds share (K, K).
+
+    Returns:
+        The bound.
+
+    Raises:
+        InputError: An argument is out of range, or the covering does not fit the experts or the graph.
 
     >>> round(ucb_gt_bound([0.0, 0.5, 0.5], "best", 10_000, graph=np.ones((3, 3))))
     848
@@ -198,13 +312,28 @@ def ucb_gt_bound(
 def exp3_abs_tail_bound(
     T: int, K: int, cost: float, ix: float, delta: float = 0.01, eta: float | str | None = "adaptive"
 ) -> float:
-    """With probability ``1 - delta`` the regret of ``Exp3Abs(eta=eta, ix=ix)`` is at most this, on any sequence and
-    against every expert at once; at most T.
+    """Bound the regret of ``Exp3Abs(eta=eta, ix=ix)`` with high probability, on any sequence and against all experts
+    at once.
 
-    With ``D = log((K + 2) / delta)`` and ``Z = T + D / (2 ix)`` it is the regret on the estimates, plus ``ix Z + D / (2
-    ix) + (1 + c) sqrt(T D / 2)``. The first is ``log K / eta + eta (c^2 T + Z) / 2`` for a number (or the "tuned" one
-    of theorem 1); for "anytime" and "adaptive" see the documentation, which has the proof. It is least for an ``ix`` of
-    about ``sqrt(D / (2 T))``. Without ``ix`` there is no such bound: the regret of single runs has a heavy tail.
+    With ``D = log((K + 2) / delta)`` and ``Z = T + D / (2 ix)`` it is the regret on the estimates plus ``ix Z + D / (2
+    ix) + (1 + c) sqrt(T D / 2)``. The former is ``log K / eta + eta (c^2 T + Z) / 2`` for a number (or the "tuned" one
+    of theorem 1); for "anytime" and "adaptive" see the documentation, which has the proof. The bound is at most T, and
+    smallest for an ``ix`` of about ``sqrt(D / (2 T))``. Without ``ix`` there is no such bound: the regret of single
+    runs has a heavy tail.
+
+    Args:
+        T: The number of rounds.
+        K: The number of experts.
+        cost: The cost of abstaining, in [0, 1].
+        ix: The learner's ``ix``, a positive number.
+        delta: The probability that the regret is larger.
+        eta: The rate: a positive number, "tuned" (or None), "anytime" or "adaptive".
+
+    Returns:
+        The bound, which holds with probability ``1 - delta``.
+
+    Raises:
+        InputError: An argument is out of range.
 
     >>> round(exp3_abs_tail_bound(10_000, 20, 0.2, ix=0.02))
     1060
