@@ -42,7 +42,7 @@ def tree(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
-def test_two_files_become_one(serve, user, site):
+def test_a_set_of_two_files_becomes_one_npz(serve, user, site):
     serve("guide", rows_of(1, 1, 0), rows_of(0, 1, start=3), rows=5, positives=3)
     told = []
     path = ab.datasets.fetch("guide", progress=lambda *what: told.append(what))
@@ -59,14 +59,14 @@ def test_two_files_become_one(serve, user, site):
     assert site.requests == []
 
 
-def test_into_a_folder(serve, tmp_path, user):
+def test_fetch_into_a_new_folder(serve, tmp_path, user):
     serve("guide", rows_of(1, 0), rows=2, positives=1)
     assert ab.datasets.fetch("guide", data=tmp_path / "new" / "one") == tmp_path / "new" / "one" / "guide.npz"
     assert not user.exists()
     ab.datasets.load("guide", data=tmp_path / "new" / "one")
 
 
-def test_whole_numbers_are_kept_as_such(serve, user):
+def test_whole_numbers_are_stored_as_integers(serve, user):
     text = b"".join(b"%d 1:%d 2:-7000 54:1\n" % (1 + k % 2, k) for k in range(50))
     serve("covtype", bz2.compress(text), files=["covtype.bz2"], rows=50, positives=25)
     ab.datasets.fetch("covtype")
@@ -78,7 +78,7 @@ def test_whole_numbers_are_kept_as_such(serve, user):
     np.testing.assert_array_equal(y, np.tile([-1, 1], 25))
 
 
-def test_a_sample_of_a_large_set(serve, user, monkeypatch):
+def test_a_large_set_is_sampled(serve, user, monkeypatch):
     monkeypatch.setattr("abstain.datasets.reading.PIECE", 1000)
     text = b"".join(b"%d.000000e+00 1:%d 28:0.5\n" % (k % 3 == 0, k) for k in range(1000))
     serve("higgs", lzma.compress(text), files=["HIGGS.xz"], rows=1000, positives=334, sample=200)
@@ -93,16 +93,13 @@ def test_a_sample_of_a_large_set(serve, user, monkeypatch):
     ("content", "word"),
     [
         (rows_of(1, 0), "expected 3 rows, got 2"),
-        (rows_of(1, 0, 0, 0), "expected 3 rows, got 4"),
         (rows_of(1, 1, 0), r"expected 1 rows labelled \+1 \(label 1\), got 2"),
         (rows_of(0, 0, 0), "one class only"),
-        (rows_of(1, 0, 2), "3 classes"),
         (b"1 1:2\n0 9:1\n0 1:1\n", "line 2: expected features 1 to 4"),
         (b"<html><body>Moved</body></html>", "line 1: expected a label"),
-        (b"", "expected 3 rows, got 0"),
     ],
 )
-def test_wrong_bytes_are_not_kept(serve, user, content, word):
+def test_a_wrong_original_is_refused_and_removed(serve, user, content, word):
     serve("guide", content, rows=3, positives=1)
     with pytest.raises(FileError, match=f"guide0.*{word}.*; the download has been removed"):
         ab.datasets.fetch("guide")
@@ -112,8 +109,8 @@ def test_wrong_bytes_are_not_kept(serve, user, content, word):
     assert tree(user) == ["guide.npz"]
 
 
-def test_packed_bytes_cut_short(serve, user, site):
-    site.lengths = False  # so that nobody notices before they are unpacked
+def test_a_truncated_packed_file_is_refused(serve, user, site):
+    site.lengths = False  # so that only unpacking notices
     whole = bz2.compress(rows_of(1, 0) * 3000)
     serve("guide", whole[: len(whole) // 2], files=["guide.bz2"], rows=6000, positives=3000)
     with pytest.raises(FileError, match="guide.bz2: damaged or cut short"):
@@ -121,10 +118,10 @@ def test_packed_bytes_cut_short(serve, user, site):
     assert tree(user) == []
 
 
-def test_a_cut_on_the_way(serve, user, site):
+def test_an_interrupted_fetch_resumes(serve, user, site):
     serve("guide", rows_of(*[1, 0] * 500), rows=1000, positives=500)
     site.plan = ["cut", *[500] * (download.TRIES - 1)]
-    with pytest.raises(FileError, match="try again later to go on"):
+    with pytest.raises(FileError, match="try again later to resume"):
         ab.datasets.fetch("guide")
     assert tree(user) == ["downloads", "downloads/guide0.part", "downloads/guide0.part.json"]
     site.requests.clear()
@@ -133,7 +130,7 @@ def test_a_cut_on_the_way(serve, user, site):
     assert tree(user) == ["guide.npz"]
 
 
-def test_stopped_while_reading(serve, user, site):
+def test_a_fetch_stopped_while_reading_downloads_nothing_again(serve, user, site):
     serve("guide", rows_of(1, 0), rows=2, positives=1)
 
     def stop(step, done, total):
@@ -147,7 +144,7 @@ def test_stopped_while_reading(serve, user, site):
     assert site.requests == []  # the bytes were here
 
 
-def test_404_and_a_second_address(serve, site, user):
+def test_the_second_address_is_tried(serve, site, user):
     serve("guide", rows_of(1, 0), rows=2, positives=1, files=["here"])
     known = known_sets.SETS["guide"]
     serve("guide", rows=2, positives=1, files=())
@@ -171,12 +168,12 @@ def test_a_damaged_file_is_fetched_again_and_a_sound_one_left(serve, user):
 
 
 @pytest.mark.parametrize("name", ["synthetic", "digits"])
-def test_nothing_to_fetch(name):
+def test_sets_without_a_public_file_are_refused(name):
     with pytest.raises(InputError, match=f"^name: expected a set with a public file, got '{name}'"):
         ab.datasets.fetch(name)
 
 
-def test_folders_that_cannot_be_written(serve, tmp_path, monkeypatch):
+def test_folders_that_cannot_be_written_are_refused(serve, tmp_path, monkeypatch):
     serve("guide", rows_of(1, 0), rows=2, positives=1)
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="^data: expected a folder, got .*file, which is a file"):
@@ -189,8 +186,8 @@ def test_folders_that_cannot_be_written(serve, tmp_path, monkeypatch):
             ab.datasets.fetch("guide", data=tmp_path / "locked")
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), OSError(30, "Read-only file system")])
-def test_a_full_disk_at_the_end(serve, user, monkeypatch, error, site):
+def test_a_full_disk_keeps_the_download(serve, user, monkeypatch, site):
+    error = OSError(28, "No space left on device")
     serve("guide", rows_of(1, 0), rows=2, positives=1)
 
     def full(*args, **kwargs):
@@ -221,7 +218,7 @@ def packed(name, content):
 
 
 @pytest.mark.parametrize("content", [ARFF, packed("EEG Eye State.arff", ARFF)])
-def test_arff(serve, content):
+def test_arff_plain_and_zipped(serve, content):
     serve("eye", content, rows=9, positives=3)
     ab.datasets.fetch("eye")
     X, y = ab.datasets.load("eye", scale=None)
@@ -233,15 +230,12 @@ def test_arff(serve, content):
     ("content", "word"),
     [
         (packed("readme", ARFF), "expected an .arff file in the archive"),
-        (packed("x.arff", ARFF)[:-30], "no line @data"),
         (packed("x.arff", ARFF * 9).replace(b"\x00" * 4, b"\x01" * 4, 1), "damaged|no line @data|expected"),
         (ARFF.replace(b"0.5", b"?", 1), "line 8: expected numbers and a label, got '[?]'"),
-        (ARFF.replace(b"0.5,", b"", 1), "line 8: expected"),
         (b"@data\n", "expected rows of data, got none"),
-        (b"", "no line @data"),
     ],
 )
-def test_bad_arff(serve, content, word):
+def test_wrong_arff_is_refused(serve, content, word):
     serve("eye", content, rows=9, positives=3)
     with pytest.raises(FileError, match=word):
         ab.datasets.fetch("eye")
@@ -298,14 +292,14 @@ def images():
     return {"batches.meta": b"?", **batches, "readme.html": b"?"}, pixels[wanted].astype(float), labels[wanted]
 
 
-def test_the_old_pickles_are_what_they_claim(images):
+def test_the_pickles_of_this_test_are_old_ones(images):
     content = images[0]["test_batch"]
     assert b"cnumpy.core.multiarray\n_reconstruct\n" in content
     assert b"cnumpy\nndarray\n" in content
     assert b"codecs" not in content
 
 
-def test_cifar(serve, images):
+def test_cifar_becomes_principal_components(serve, images):
     batches, pixels, labels = images
     serve("cifar", archive_of(batches), rows=24, positives=12, files=["cifar.tar.gz"])
     told = []
@@ -333,20 +327,17 @@ class Evil:
     [
         ({"test_batch": pickle.dumps(Evil(), 2)}, "system is not allowed"),
         ({"test_batch": b"cbuiltins\neval\n(S'1'\ntR."}, "builtins.eval is not allowed"),
-        ({"test_batch": b"cnumpy\nload\n(S'1'\ntR."}, "numpy.load is not allowed"),
-        ({"test_batch": b"cnumpy.core.multiarray\nfromfile\n."}, "fromfile is not allowed"),
         ({"test_batch": b""}, "test_batch: damaged"),
-        ({"test_batch": old_pickle({b"data": 3})}, "test_batch: damaged"),
         ({"test_batch": old_pickle({b"data": 3, b"labels": [7]})}, "expected pixels"),
         (
             {"test_batch": old_pickle({b"data": np.ones((2, 48), np.uint8), b"labels": [7]})},
-            "expected a label an image",
+            "expected one label per image",
         ),
         ({"test_batch": old_pickle({b"data": np.ones((1, 40), np.uint8), b"labels": [7]})}, "images of one size"),
         ({"data_batch_3": None}, "got no data_batch_3"),
     ],
 )
-def test_bad_batches(serve, images, user, change, word):
+def test_wrong_image_batches_are_refused_and_run_no_code(serve, images, user, change, word):
     batches = {name: content for name, content in {**images[0], **change}.items() if content is not None}
     serve("cifar", archive_of(batches), rows=24, positives=12, files=["cifar.tar.gz"])
     with pytest.raises(FileError, match=word):
@@ -354,7 +345,7 @@ def test_bad_batches(serve, images, user, change, word):
     assert tree(user) == []
 
 
-def test_bad_archives(serve, images):
+def test_damaged_archives_are_refused(serve, images):
     whole = archive_of(images[0])
     for content in (whole[:-2000], whole[:100], b"text", b"", whole[:3000] + b"????" + whole[3004:]):
         serve("cifar", content, rows=24, positives=12, files=["cifar.tar.gz"])
@@ -362,7 +353,7 @@ def test_bad_archives(serve, images):
             ab.datasets.fetch("cifar")
 
 
-def test_where_the_originals_are():
+def test_originals_have_https_addresses():
     for known in known_sets.SETS.values():
         assert bool(known.files) == (known.kind in download.READERS)
         for addresses in known.files:

@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import abstain as ab
-from abstain.datasets import own
+from abstain.datasets import reading
 from abstain.errors import FileError, InputError
 from abstain.experiments import parts, seeds, toml
 from abstain.experiments.results import MACHINE
@@ -210,7 +210,7 @@ def test_files(tmp_path, end):
         signs = np.where(y == "good", 2, 1)
         lines = (f"{s} 1:{a!r} 2:{b!r}" for s, (a, b) in zip(signs.tolist(), X.tolist(), strict=True))
         path.write_text("\n".join(lines))
-    found, signs = own.read(path)
+    found, signs = reading.read_file(path)
     np.testing.assert_array_equal(found, X)
     np.testing.assert_array_equal(signs, np.where(y == "good", 1, -1))
 
@@ -233,7 +233,7 @@ def test_files_that_are_wrong(tmp_path, content, options, match):
     path = tmp_path / "mine.csv"
     path.write_text(content)
     with pytest.raises(FileError, match=match):
-        own.read(path, **options)
+        reading.read_file(path, **options)
     with pytest.raises(InputError, match=f"set mine: .*{match}"):
         SetSpec("mine", path=str(path), **options)
 
@@ -242,7 +242,7 @@ def test_several_labels_and_a_positive_one(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("a,y\n1,7\n2,3\n3,5\n")
     for positive in (5, "5"):
-        assert own.read(path, None, positive)[1].tolist() == [-1, -1, 1]
+        assert reading.read_file(path, None, positive)[1].tolist() == [-1, -1, 1]
 
 
 @pytest.mark.parametrize(

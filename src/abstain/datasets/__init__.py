@@ -1,10 +1,8 @@
 """Data sets: features in [-1, 1], labels -1 and +1."""
 
 from .download import fetch
-from .known import SETS
+from .known import names
 from .loading import Info, info, load
+from .reading import read_file
 
-__all__ = ["Info", "fetch", "info", "load", "names"]
-
-names = tuple(SETS)
-"""What `load` knows: the paper's ten sets and two small ones of scikit-learn."""
+__all__ = ["Info", "fetch", "info", "load", "names", "read_file"]

@@ -1,4 +1,7 @@
-"""One file over HTTP: resumed after a cut, whole or not there under its name."""
+"""Download public originals: resumed after interruptions, checked against the registry, and stored as ``.npz``.
+
+The downloader is our own because pooch does not resume interrupted downloads, and HIGGS has gigabytes.
+"""
 
 import http.client
 import io
@@ -28,23 +31,23 @@ from .known import KnownSet, as_signs, known
 from .reading import Progress
 
 TIMEOUT = 30.0
-"""Seconds that a connection may stay silent."""
+"""Seconds without a byte after which a connection counts as lost."""
 TRIES = 4
-"""Connections in a row that may bring nothing new."""
+"""The number of connections in a row that may bring nothing new."""
 PAUSE = 1.0
-"""Seconds before the second try; twice as many before each further one."""
+"""Seconds before the second try; they double before each further one."""
 _LATER = {408, 429, 500, 502, 503, 504}
 
 
 class _CutError(Exception):
-    """The connection ended too early: worth another try."""
+    """The connection ended too early; another try may help."""
 
 
 def download(url: str, target: Path, progress: Progress | None = None) -> None:
-    """Bring ``url`` to ``target``.
+    """Download ``url`` to ``target``.
 
-    Bytes go to ``target.part``, which stays after a failure, so that the next call goes on there (HTTP Range, guarded
-    by If-Range and the size: if the server's file has changed, all of it is brought again).
+    Bytes go to ``target.part``, which stays after a failure, so that the next call resumes there (HTTP Range, guarded
+    by If-Range and the size: if the server's file has changed, the download starts again).
     """
     part = target.with_name(f"{target.name}.part")
     note = target.with_name(f"{target.name}.part.json")
@@ -58,7 +61,7 @@ def download(url: str, target: Path, progress: Progress | None = None) -> None:
                 tries = 1 if stream.tell() > most else tries + 1
                 most = max(most, stream.tell())
                 if tries >= TRIES:
-                    raise FileError(f"{url}: {error}; what came is kept: try again later to go on") from None
+                    raise FileError(f"{url}: {error}; what arrived is kept: try again later to resume") from None
                 time.sleep(PAUSE * 2 ** (tries - 1))
         stream.flush()
         os.fsync(stream.fileno())
@@ -68,17 +71,17 @@ def download(url: str, target: Path, progress: Progress | None = None) -> None:
 
 @contextmanager
 def _appending(part: Path) -> Iterator[IO[bytes]]:
-    """The part, open at its end, for this process only."""
+    """Open the partial file at its end, locked for this process."""
     try:
         import fcntl
-    except ImportError:  # Windows: a second process gets in the way unnoticed until rows are counted
+    except ImportError:  # Windows: two processes at once are only noticed when rows are counted
         fcntl = None  # type: ignore[assignment]
     with part.open("ab") as stream:
         if fcntl is not None:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise FileError(f"{part}: another process is just downloading it") from None
+                raise FileError(f"{part}: another process is downloading it") from None
             except OSError:
                 pass  # a file system without locks
         stream.seek(0, os.SEEK_END)
@@ -86,7 +89,7 @@ def _appending(part: Path) -> Iterator[IO[bytes]]:
 
 
 def _receive(url: str, stream: IO[bytes], note: Path, name: str, progress: Progress | None) -> None:
-    """One request: all that is missing, or a `_CutError`."""
+    """Request all that is missing; raise `_CutError` if less arrives."""
     have, known = stream.tell(), _read_note(note, url)
     headers = {"User-Agent": "abstain"}
     if have > 0 and known is not None:
@@ -99,9 +102,9 @@ def _receive(url: str, stream: IO[bytes], note: Path, name: str, progress: Progr
         response = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=TIMEOUT)
     except urllib.error.HTTPError as error:
         with error:
-            if error.code == 416:  # no such range: the part is of another file
+            if error.code == 416:  # no such range: the partial file is of another file
                 _restart(stream)
-                raise _CutError("the server's file has changed on the way") from None
+                raise _CutError("the server's file has changed meanwhile") from None
             if error.code in _LATER:
                 raise _CutError(f"the server answers {error.code} {error.reason}") from None
             raise FileError(f"{url}: the server answers {error.code} {error.reason}") from None
@@ -126,21 +129,21 @@ def _receive(url: str, stream: IO[bytes], note: Path, name: str, progress: Progr
 
 
 def _begin(url: str, response: Any, stream: IO[bytes], note: Path, known: dict[str, Any] | None) -> int | None:
-    """Put the stream where the answer goes on; return the size of the whole, if the server tells."""
+    """Move the stream to where the response starts; return the total size if the server sends it."""
     if response.status == 206:
         match = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", ""))
         size = int(match[2]) if match and match[2] != "*" else None
         if match and int(match[1]) == stream.tell() and known is not None and size == known["size"]:
             return size
         _restart(stream)
-        raise _CutError("the server's file has changed on the way")
+        raise _CutError("the server's file has changed meanwhile")
     if response.status != 200:
         raise FileError(f"{url}: the server answers {response.status} {response.reason}")
     _restart(stream)
     length = response.headers.get("Content-Length", "")
     size = int(length) if length.isdigit() else None
     tag = response.headers.get("ETag", "")
-    if not tag or tag.startswith("W/"):  # a weak tag is no promise of equal bytes
+    if not tag or tag.startswith("W/"):  # a weak tag does not promise equal bytes
         tag = response.headers.get("Last-Modified", "")
     try:
         note.write_text(json.dumps({"url": url, "size": size, "tag": tag}), encoding="utf-8")
@@ -150,7 +153,7 @@ def _begin(url: str, response: Any, stream: IO[bytes], note: Path, known: dict[s
 
 
 def _read_note(note: Path, url: str) -> dict[str, Any] | None:
-    """What was said of the file when its part was begun."""
+    """Return what the server said about the file when the partial file was started."""
     try:
         known = json.loads(note.read_text(encoding="utf-8"))
         return known if known["url"] == url and known.keys() >= {"size", "tag"} else None
@@ -176,14 +179,26 @@ def _unwritable(path: Path, error: OSError) -> FileError:
 
 
 def fetch(name: str, *, data: str | os.PathLike[str] | None = None, progress: Progress | None = None) -> Path:
-    """Download the public original of a set into the user's cache (or the folder ``data``); return the file's path.
+    """Download the public original of a set.
 
-    A file that is there already, and sound, is left as it is. After a cut, the next call goes on where the last one
-    stopped. Rows, features and the number of +1 labels must be those of the registry; else nothing is kept.
-    ``progress(step, done, total)`` is told the bytes so far; ``total`` is None while nobody knows it.
+    A file that is already there, and sound, is left alone. After an interruption the next call resumes. The number of
+    rows, features and +1 labels must be those of the registry; otherwise nothing is kept.
 
     Of "higgs" 100,000 of the 11,000,000 rows are kept, drawn without replacement with seed 0, in their order. "cifar"
-    is the projection of the 12,000 horses and ships on their first 25 principal components.
+    is the projection of the 12,000 horses and ships onto their first 25 principal components.
+
+    Args:
+        name: The name of the set, one of `names`.
+        data: The folder to store it in; None means the user's cache.
+        progress: Called as ``progress(step, done, total)`` with the bytes so far; ``total`` is None while it is not
+            known.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        InputError: There is no set of that name, or it needs no file.
+        FileError: The download failed, the file is not the expected one, or it cannot be written.
     """
     which = known(name)
     if not which.files:
@@ -217,10 +232,10 @@ def _is_sound(path: Path, which: KnownSet) -> bool:
 
 
 def _download(addresses: Sequence[str], folder: Path, progress: Progress | None) -> Path:
-    """The file from the first address that has it."""
+    """Download a file from the first address that has it."""
     for url in addresses:
         if _place(url, folder).is_file():
-            return _place(url, folder)  # whole, from a call that was stopped while it read
+            return _place(url, folder)  # complete, from a call that was stopped while reading
     failures = []
     for url in addresses:
         try:
@@ -236,16 +251,16 @@ def _place(url: str, folder: Path) -> Path:
 
 
 def _remove(which: KnownSet, folder: Path) -> None:
-    """Remove what was downloaded of a set, and the folder if nothing else is in it."""
+    """Remove the downloads of a set, and the folder if it is then empty."""
     for place in (_place(url, folder) for addresses in which.files for url in addresses):
         for end in ("", ".part", ".part.json"):
             place.with_name(place.name + end).unlink(missing_ok=True)
-    with suppress(OSError):  # not empty: another set is on its way
+    with suppress(OSError):  # not empty: another set is being downloaded
         folder.rmdir()
 
 
 def _store(target: Path, X: NDArray[np.float64], y: NDArray[np.int8]) -> None:
-    """Write X and y, in one piece; whole numbers are kept as such, which is much smaller."""
+    """Write X and y atomically; whole numbers are stored as integers, which is much smaller."""
     whole = (X.astype(kind) for kind in (np.uint8, np.int16, np.int32) if _fits(X, kind))
     with replacing(target) as stream:
         np.savez_compressed(stream, X=next(whole, X), y=y)
@@ -264,7 +279,7 @@ _LARGEST = 256 << 20
 def read_cifar(
     path: Path, components: int, progress: Progress | None = None
 ) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """The images' first principal components, and their labels: training images first, each part in its order."""
+    """Return the images' first principal components and their labels: training images first, each part in order."""
     try:
         pixels, labels = _images(path, progress)
     except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
@@ -275,7 +290,7 @@ def read_cifar(
 
 
 def _images(path: Path, progress: Progress | None) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Pixels and labels of all horses and ships."""
+    """Return the pixels and labels of all horses and ships."""
     found: dict[str, tuple[NDArray[np.uint8], NDArray[np.int64]]] = {}
     with path.open("rb") as raw, tarfile.open(fileobj=raw, mode="r:gz") as archive:
         for member in archive:
@@ -300,18 +315,18 @@ def _batch(content: bytes, where: str) -> tuple[NDArray[np.uint8], NDArray[np.in
     try:
         batch = _Unpickler(io.BytesIO(content), encoding="bytes").load()
         pixels, labels = batch[b"data"], np.asarray(batch[b"labels"], np.int64)
-    except Exception as error:  # whatever bytes that are no such pickle make the reader raise
+    except Exception as error:  # whatever a damaged pickle makes the reader raise
         raise FileError(f"{where}: damaged, or not a batch of images ({error})") from None
     if not isinstance(pixels, np.ndarray) or pixels.dtype != np.uint8 or pixels.ndim != 2:
         raise FileError(f"{where}: expected pixels as a table of bytes")
     if labels.shape != (len(pixels),):
-        raise FileError(f"{where}: expected a label an image, got {labels.shape} for {len(pixels)}")
+        raise FileError(f"{where}: expected one label per image, got {labels.shape} for {len(pixels)}")
     wanted = (labels == HORSE) | (labels == SHIP)
     return pixels[wanted], labels[wanted]
 
 
 class _Unpickler(pickle.Unpickler):
-    """Plain values and NumPy arrays; no other name is looked up, so that no code in a pickle runs."""
+    """Unpickles plain values and NumPy arrays; no other name is looked up, so that no code in a pickle runs."""
 
     def find_class(self, module: str, name: str) -> Any:
         if module in ("numpy.core.multiarray", "numpy._core.multiarray") and name == "_reconstruct":
@@ -322,9 +337,9 @@ class _Unpickler(pickle.Unpickler):
 
 
 def principal(pixels: NDArray[np.uint8], components: int) -> NDArray[np.float64]:
-    """The rows, centred, on the eigenvectors of their covariance with the largest eigenvalues, largest first.
+    """Project the centred rows onto the eigenvectors of their covariance with the largest eigenvalues, largest first.
 
-    An eigenvector's sign is free: its entry of largest absolute value is made positive.
+    The sign of an eigenvector is arbitrary: its entry of largest absolute value is made positive.
     """
     mean, width = pixels.mean(axis=0), pixels.shape[1]
     covariance = np.zeros((width, width))
@@ -345,7 +360,7 @@ Parts: TypeAlias = tuple[NDArray[np.float64], NDArray[Any], NDArray[np.intp] | s
 def read_original(
     paths: Sequence[Path], which: KnownSet, progress: Progress | None
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """X and y, if rows, features and the number of +1 labels are those of the registry."""
+    """Read X and y; the number of rows, features and +1 labels must be those of the registry."""
     X, labels, kept = READERS[which.kind](paths, which, progress)
     if len(labels) != which.rows:
         raise FileError(f"{paths[-1]}: expected {which.rows:,} rows, got {len(labels):,}")
@@ -359,7 +374,7 @@ def read_original(
 
 
 def _read_libsvm(paths: Sequence[Path], which: KnownSet, progress: Progress | None) -> Parts:
-    """All files, one after the other; of a set to be sampled only the sample's features are ever in memory."""
+    """Read all files one after the other; of a sampled set only the sample's features are kept in memory."""
     sample = np.arange(which.rows)
     if which.sample is not None:
         sample = np.sort(np.random.default_rng(0).choice(which.rows, which.sample, replace=False))

@@ -1,4 +1,4 @@
-"""What is known of each set: its size, what +1 means, where its public original is."""
+"""What is known about each set: its size, what +1 means, where its public original is."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,25 +16,30 @@ _PAGE = "LIBSVM data page"
 
 @dataclass(frozen=True)
 class KnownSet:
-    """A set as its public original has it."""
+    """A data set, as its public original has it."""
 
     name: str
+    """The name that `load` takes."""
     rows: int
+    """The number of rows."""
     features: int
+    """The number of features."""
     meaning: str
     """What the label +1 means."""
     source: str
+    """Who publishes the set."""
     citation: str
+    """The publication to cite."""
     positives: int | None = None
-    """The rows labelled +1, where that is known."""
+    """The number of rows labelled +1, if it is known."""
     positive: tuple[str, ...] = ("1",)
     """The label or labels that stand for +1 in text files."""
     files: tuple[tuple[str, ...], ...] = ()
-    """The addresses of each file, in order; the second address of a file is tried if the first has nothing."""
+    """The addresses of each file; later addresses of a file are tried if the first one fails."""
     kind: str = "libsvm"
-    """How the files are read: "libsvm", "arff", "cifar"; "computed" and "scikit-learn" have none."""
+    """How the files are read: "libsvm", "arff" or "cifar"; "computed" and "scikit-learn" have no files."""
     sample: int | None = None
-    """How many rows a download keeps, drawn with seed 0; None: all."""
+    """The number of rows that a download keeps, drawn with seed 0; None means all."""
 
 
 def _page(*files: str) -> tuple[tuple[str, ...], ...]:
@@ -113,13 +118,15 @@ _ALL = (
 )  # fmt: skip
 
 SETS = {known.name: known for known in _ALL}
+names = tuple(SETS)
+"""The names that `load` knows: the paper's ten sets and two small ones of scikit-learn."""
 
 
 def known(name: str) -> KnownSet:
-    """The set of that name, or an error that says what comes close."""
+    """Return the set of that name, or raise `InputError` with the closest names."""
     if isinstance(name, str) and name in SETS:
         return SETS[name]
-    import difflib  # only for those who mistype
+    import difflib  # needed for misspelt names only
 
     close = difflib.get_close_matches(name.lower(), SETS, n=2) if isinstance(name, str) else []
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
@@ -127,10 +134,10 @@ def known(name: str) -> KnownSet:
 
 
 def as_signs(labels: NDArray[Any], known: KnownSet, path: Path) -> NDArray[np.int8]:
-    """-1 and +1 for the two values of ``labels``.
+    """Return -1 and +1 for the two values of ``labels``.
 
     +1 is the value that the registry names for this set; if it names neither, the greater of two numbers (so that -1
-    and +1 always stay). Of two words that it does not know none is taken.
+    and +1 always stay as they are). Two unknown words raise `FileError`.
     """
     values, place = np.unique(labels, return_inverse=True)
     texts = [_text(value) for value in values]
@@ -151,5 +158,5 @@ def as_signs(labels: NDArray[Any], known: KnownSet, path: Path) -> NDArray[np.in
 
 
 def _text(value: Any) -> str:
-    """Equal for 1, 1.0 and True."""
+    """Return a text that is equal for 1, 1.0 and True."""
     return str(value).strip().lower() if isinstance(value, str) else f"{float(value):g}"

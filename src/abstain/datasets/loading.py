@@ -1,4 +1,4 @@
-"""Where files are looked for: a folder given, the one in ``ABSTAIN_DATA``, the user's cache."""
+"""Find and load data sets: from a folder, from ``ABSTAIN_DATA``, from the user's cache, or computed."""
 
 import importlib
 import importlib.util
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core.validation import MOST, as_count, as_seed
-from ..errors import FileError, InputError
+from ..errors import FileError, InputError, shown
 from . import reading
 from .known import known
 
@@ -22,13 +22,13 @@ VARIABLE = "ABSTAIN_DATA"
 
 
 def cache() -> Path:
-    """The folder that downloads go to; nothing is made here."""
+    """Return the folder for downloads; it need not exist."""
     if base := os.environ.get("XDG_CACHE_HOME"):
         return Path(base) / "abstain"
     try:
         home = Path.home()
     except RuntimeError:
-        raise FileError("no home folder for the cache: set XDG_CACHE_HOME, or give data=") from None
+        raise FileError("there is no home folder for the cache: set XDG_CACHE_HOME, or give data=") from None
     if sys.platform == "darwin":
         return home / "Library" / "Caches" / "abstain"
     if sys.platform == "win32":
@@ -37,9 +37,9 @@ def cache() -> Path:
 
 
 def as_folder(data: str | os.PathLike[str], *, there: bool = True) -> Path:
-    """A path that is a folder, or, unless it has to be there, may become one."""
+    """Check a path that is a folder or, unless ``there``, may become one."""
     if not isinstance(data, (str, os.PathLike)) or not os.fspath(data):
-        raise InputError(f"data: expected the path of a folder, got {data!r}")
+        raise InputError(f"data: expected the path of a folder, got {shown(data)}")
     folder = _expanded(data)
     if not folder.is_dir() and (there or folder.exists()):
         raise InputError(f"data: expected a folder, got {folder}, which is {_what(folder)}")
@@ -47,17 +47,17 @@ def as_folder(data: str | os.PathLike[str], *, there: bool = True) -> Path:
 
 
 def searched(data: str | os.PathLike[str] | None = None) -> list[tuple[str, Path]]:
-    """The folders in the order they are looked in, each with where it comes from."""
+    """Return the folders to look in, in this order, each with its origin."""
     found = [] if data is None else [("data", as_folder(data))]
     if variable := os.environ.get(VARIABLE):
         found.append((VARIABLE, _expanded(variable)))
-    with suppress(FileError):  # nobody's home: there is no cache, but the other folders may do
+    with suppress(FileError):  # without a home folder there is no cache, but the other folders may do
         found.append(("cache", cache()))
     return found
 
 
 def find(name: str, data: str | os.PathLike[str] | None = None) -> Path | None:
-    """The first file of the set: in a folder ``.npz`` comes before LIBSVM text and that before CSV."""
+    """Return the first file of the set: in each folder ``.npz`` comes before LIBSVM text, and that before CSV."""
     for _, folder in searched(data):
         for candidate in candidates(name):
             try:
@@ -69,28 +69,28 @@ def find(name: str, data: str | os.PathLike[str] | None = None) -> Path | None:
 
 
 def candidates(name: str) -> list[str]:
-    """The file names a set may have."""
+    """Return the file names that a set may have."""
     texts = [name + kind + packed for kind in ("", ".txt", ".libsvm", ".csv") for packed in ("", ".bz2", ".xz")]
     return [f"{name}.npz", *texts]
 
 
 def not_found(name: str, data: str | os.PathLike[str] | None = None) -> FileError:
-    """What was tried and how to get it."""
+    """Return an error that says where a set was looked for and how to get it."""
     tried = ", ".join(
         f"{folder} ({origin}" + ("" if folder.is_dir() else f"; it is {_what(folder)}") + ")"
         for origin, folder in searched(data)
     )
     return FileError(
         f"{name}: no {name}.npz, LIBSVM text ({name}, {name}.txt, {name}.libsvm, also .bz2 and .xz) or {name}.csv in "
-        f"{tried}. Get it by `abstain datasets get {name}` or ab.datasets.fetch({name!r}), or say by data= or "
-        f"{VARIABLE} which folder holds it"
+        f"{tried}. Get it by `abstain datasets get {name}` or ab.datasets.fetch({name!r}), or name its folder by data= "
+        f"or {VARIABLE}"
     )
 
 
 def _expanded(path: str | os.PathLike[str]) -> Path:
     try:
         return Path(path).expanduser()
-    except RuntimeError:  # ~nobody
+    except RuntimeError:  # ~ of an unknown user
         return Path(path)
 
 
@@ -99,10 +99,10 @@ def _what(folder: Path) -> str:
 
 
 def as_scale(scale: str | None) -> str | None:
-    """The name of a scaling that exists."""
+    """Check the name of a scaling."""
     if scale is None or scale in ("maxabs", "minmax"):
         return scale
-    raise InputError(f"scale: expected 'maxabs', 'minmax' or None, got {scale!r}")
+    raise InputError(f"scale: expected 'maxabs', 'minmax' or None, got {shown(scale)}")
 
 
 def rescale(X: NDArray[np.float64], scale: str | None) -> None:
@@ -126,12 +126,12 @@ def rescale(X: NDArray[np.float64], scale: str | None) -> None:
 
 
 def installed() -> bool:
-    """Whether scikit-learn is there; it is not imported to see."""
+    """Return whether scikit-learn is installed, without importing it."""
     return importlib.util.find_spec("sklearn") is not None
 
 
 def read(name: str) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """X and y, not scaled: "breast-cancer" (+1 is malignant) or "digits" (+1 is 5 or more)."""
+    """Return X, not scaled, and y of "breast-cancer" (+1 is malignant) or "digits" (+1 is 5 or more)."""
     try:
         datasets = importlib.import_module("sklearn.datasets")
     except ImportError:
@@ -146,7 +146,7 @@ def read(name: str) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
 
 
 def synthetic(n: int, seed: int | np.random.SeedSequence | None = None) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """Points uniform in [-1, 1]^2, labelled by the side of the diagonal x1 + x2 = 0 they are on."""
+    """Draw points uniformly in [-1, 1]^2; the label is the side of the diagonal x1 + x2 = 0 that they are on."""
     X = np.random.default_rng(as_seed(seed)).uniform(-1.0, 1.0, (as_count(n, "n", most=MOST), 2))
     return X, np.where(X.sum(axis=1) > 0.0, 1, -1).astype(np.int8)
 
@@ -162,20 +162,28 @@ def load(
     n: int | None = None,
     seed: int | np.random.SeedSequence | None = None,
 ) -> Arrays:
-    """The data set of that name: X (n, d), features in [-1, 1], and y (n,), labels -1 and +1.
+    """Load a data set.
 
     Files are looked for in the folder ``data``, then in the one that the environment variable ``ABSTAIN_DATA`` names,
-    then in the user's cache; see `fetch`. "synthetic" is drawn anew (10,000 rows unless ``n`` says otherwise) and is
-    not scaled; "breast-cancer" and "digits" need scikit-learn.
+    then in the user's cache; see `fetch`. "synthetic" is drawn anew and is not scaled; "breast-cancer" and "digits"
+    need scikit-learn.
 
     Args:
-        name: Of the set, as `abstain datasets` lists them.
+        name: The name of the set, one of `names`.
         scale: "maxabs" (each feature divided by its largest absolute value), "minmax" (each feature mapped onto
-            [-1, 1]) or None (as in the file); it is always that of the whole set.
+            [-1, 1]) or None (as in the file). The scale is always that of the whole set.
         data: The folder to look in first.
-        n: How many rows are drawn at random, without replacement if the set has as many, else with. None: all rows in
-            the order of the source, in arrays that are kept for the next call and cannot be written to.
-        seed: Of the draw.
+        n: The number of rows to draw at random: without replacement if the set has that many, else with replacement.
+            None means all rows in the order of the source ("synthetic": 10,000), in arrays that are kept for the next
+            call and cannot be written to.
+        seed: The seed of the draw.
+
+    Returns:
+        The features X (n, d), in [-1, 1] if scaled, and the labels y (n,), -1 and +1.
+
+    Raises:
+        InputError: There is no set of that name, or another argument is wrong, or scikit-learn is missing.
+        FileError: There is no file of the set, or it is damaged.
 
     >>> X, y = load("synthetic", n=3, seed=0)
     >>> X.shape, y
@@ -204,7 +212,9 @@ def load(
 
 @lru_cache(maxsize=4)
 def _whole(name: str, path: Path | None, state: tuple[int, ...], scale: str | None) -> Arrays:
-    """All rows, scaled. Kept, as studies ask for the same set many times; ``state`` tells a file from a changed one."""
+    """Return all rows, scaled. They are kept because studies load the same set many times; ``state`` changes with the
+    file.
+    """
     X, y = read(name) if path is None else reading.read_table(path, known(name))
     rescale(X, scale)
     X.flags.writeable = y.flags.writeable = False
@@ -213,22 +223,36 @@ def _whole(name: str, path: Path | None, state: tuple[int, ...], scale: str | No
 
 @dataclass(frozen=True)
 class Info:
-    """What is known of a data set."""
+    """What is known about a data set."""
 
     name: str
+    """The name that `load` takes."""
     rows: int
-    """Rows of the public original; the file here may hold fewer."""
+    """The number of rows of the public original; your file may have fewer."""
     features: int
+    """The number of features."""
     positive: str
     """What the label +1 means."""
     source: str
+    """Who publishes the set."""
     found: str | None
-    """The file that `load` would read; "computed" or "scikit-learn" for sets that need none; None: not here."""
+    """The file that `load` would read; "computed" or "scikit-learn" for sets that need none; None if it is missing."""
     citation: str
+    """The publication to cite."""
 
 
 def info(name: str, *, data: str | os.PathLike[str] | None = None) -> Info:
-    """What is known of a set, and whether it is here; nothing is read.
+    """Describe a data set and say whether it is here; no file is read.
+
+    Args:
+        name: The name of the set, one of `names`.
+        data: The folder to look in first.
+
+    Returns:
+        The description.
+
+    Raises:
+        InputError: There is no set of that name, or ``data`` is no folder.
 
     >>> info("cod-rna").rows, info("synthetic").found
     (59535, 'computed')

@@ -1,30 +1,42 @@
-"""Text from plain and compressed files, in pieces of whole lines."""
+"""Read files: LIBSVM text, CSV, ARFF, Parquet and ``.npz``, plain or packed, of known sets and of users.
+
+LIBSVM text is parsed here and not by scikit-learn: errors name the line, nan, inf and ``1_0`` are refused, and the 11
+million rows of HIGGS are read in pieces.
+"""
 
 import bz2
+import importlib
+import io
 import lzma
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FileError
+from ..errors import FileError, InputError
 from .known import KnownSet, as_signs
 
+if TYPE_CHECKING:
+    import polars as pl
+
 Progress: TypeAlias = Callable[[str, int, int | None], None]
-"""Told now and then: the step, how much of it is done, and of how much (None where nobody knows)."""
+"""Called now and then with the step, how much of it is done, and the total (None while it is not known)."""
+Table: TypeAlias = tuple[NDArray[np.float64], NDArray[Any]]
+"""Features (n, d) and labels (n,)."""
 
 PIECE = 4 << 20
 LONGEST_LINE = 64 << 20
+LABEL_NAMES = ("label", "class", "target", "y")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The file's bytes, unpacked if its name ends in .bz2 or .xz; whatever fails says which file."""
+    """Open a file, unpacked if its name ends in .bz2 or .xz; errors while it is read name the file."""
     kinds: dict[str, Callable[..., IO[bytes]]] = {".bz2": bz2.open, ".xz": lzma.open}
     unpack = kinds.get(path.suffix, open)
     try:
@@ -37,7 +49,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def pieces(path: Path, progress: Progress | None = None) -> Iterator[bytes]:
-    """Whole lines, some megabytes at a time, each ending in a newline."""
+    """Yield whole lines, a few megabytes at a time; the last one ends in a newline, too."""
     with opened(path) as stream:
         size = path.stat().st_size
         rest = b""
@@ -59,18 +71,23 @@ def pieces(path: Path, progress: Progress | None = None) -> Iterator[bytes]:
 
 
 def _position(stream: IO[bytes]) -> int:
-    """How far the file itself, packed or not, has been read."""
+    """Return how far the file itself, packed or not, has been read."""
     return os.lseek(stream.fileno(), 0, os.SEEK_CUR)
 
 
-LABEL_NAMES = ("label", "class", "target", "y")
+def _polars(path: Path) -> Any:
+    """Import Polars, or raise an error that says how to install it."""
+    try:
+        return importlib.import_module("polars")
+    except ImportError:
+        raise InputError(f"{path}: needs Polars: pip install 'abstain[cli]'") from None
 
 
-def read_csv(text: bytes, features: int, path: Path) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """X (n, features) and the labels, numbers or words.
+def read_csv(text: bytes, features: int, path: Path) -> Table:
+    """Read a CSV file of a known set: X (n, features) and the labels, numbers or words.
 
     The first line is a header if one of its fields is a label's name or none is a number. The label is the column
-    called label, class, target or y, whatever the case (looked for in this order), else the last one.
+    called label, class, target or y in any case (looked for in this order), else the last one.
     """
     if b"\0" in text:
         raise FileError(f"{path}: expected text in UTF-8, got bytes that are zero")
@@ -86,8 +103,8 @@ def read_csv(text: bytes, features: int, path: Path) -> tuple[NDArray[np.float64
     return read_rows(text, label, features, path, has_header=has_header)
 
 
-def read_arff(text: bytes, features: int, path: Path) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """The rows after ``@data``; the label is the last column."""
+def read_arff(text: bytes, features: int, path: Path) -> Table:
+    """Read the rows after ``@data``; the label is the last column."""
     lines = text.split(b"\n")
     start = next((i for i, line in enumerate(lines) if line.strip().lower() == b"@data"), None)
     if start is None:
@@ -98,10 +115,9 @@ def read_arff(text: bytes, features: int, path: Path) -> tuple[NDArray[np.float6
 
 def read_rows(
     text: bytes, label: int, features: int, path: Path, *, has_header: bool = False, first_line: int = 1
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Rows of ``features`` numbers and, in column ``label``, a label."""
-    import polars as pl
-
+) -> Table:
+    """Read rows of ``features`` numbers and, in column ``label``, a label."""
+    pl = _polars(path)
     numbered = [(number, line) for number, line in enumerate(text.split(b"\n"), first_line) if line.strip()]
     numbers, lines = [number for number, _ in numbered][has_header:], [line for _, line in numbered][has_header:]
     if not lines:
@@ -147,8 +163,8 @@ _KIND[list(_SPACES)] = 1
 _KIND[ord(":")] = 2
 
 
-def read_libsvm(pieces: Iterable[bytes], features: int, path: Path) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """X (n, features) and the labels as they are written, from pieces of whole lines of ``path``."""
+def read_libsvm(pieces: Iterable[bytes], features: int, path: Path) -> Table:
+    """Read X (n, features) and the labels as they are written, from pieces of whole lines of ``path``."""
     tables, labels = [np.empty((0, features))], [np.empty(0)]
     for X, y in blocks(pieces, features, path):
         tables.append(X)
@@ -156,10 +172,8 @@ def read_libsvm(pieces: Iterable[bytes], features: int, path: Path) -> tuple[NDA
     return np.concatenate(tables), np.concatenate(labels)
 
 
-def blocks(
-    pieces: Iterable[bytes], features: int, path: Path
-) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """`read`, piece by piece."""
+def blocks(pieces: Iterable[bytes], features: int, path: Path) -> Iterator[Table]:
+    """Yield what `read_libsvm` reads, piece by piece."""
     line = 1
     for piece in pieces:
         n_lines = piece.count(b"\n")
@@ -171,8 +185,8 @@ def blocks(
         yield block
 
 
-def _parse(text: bytes, features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """The rows of a piece, all tokens at once; None if anything is wrong with any of them."""
+def _parse(text: bytes, features: int) -> Table | None:
+    """Parse the rows of a piece, all tokens at once; return None if anything is wrong."""
     kinds = _KIND[np.frombuffer(text, np.uint8)]
     last = np.flatnonzero((kinds[:-1] == 0) & (kinds[1:] != 0))  # the last byte of each token
     if len(last) == 0:
@@ -186,7 +200,7 @@ def _parse(text: bytes, features: int) -> tuple[NDArray[np.float64], NDArray[np.
     is_index = place % 2 == 1
     if not np.array_equal(before_colon, is_index) or np.count_nonzero(kinds == 2) != np.count_nonzero(is_index):
         return None
-    if b"_" in text:  # Python's numbers may have it
+    if b"_" in text:  # Python's numbers may contain it
         return None
     try:
         numbers = np.array(text.translate(_COLON).split(), np.float64)
@@ -207,7 +221,7 @@ def _parse(text: bytes, features: int) -> tuple[NDArray[np.float64], NDArray[np.
 
 
 def _first_bad(text: bytes, features: int, first_line: int) -> str:
-    """The number of the first line that is wrong, and what is wrong with it."""
+    """Return the number of the first wrong line, and what is wrong with it."""
     for number, line in enumerate(text.split(b"\n"), first_line):
         tokens = line.split()
         last = 0
@@ -236,10 +250,10 @@ def _is_token(token: bytes) -> bool:
 
 
 def read_table(path: Path, known: KnownSet) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """X and y of a ``.npz``, CSV or LIBSVM file, not scaled, all rows in their order."""
+    """Read X, not scaled, and y of a known set from a ``.npz``, CSV or LIBSVM file: all rows in their order."""
     name = path.name.removesuffix(".bz2").removesuffix(".xz")
     if name.endswith(".npz"):
-        X, labels = _read_npz(path)
+        X, labels = _read_npz(path, "y")
     elif name.endswith(".csv"):
         with opened(path) as stream:
             text = stream.read()
@@ -252,7 +266,7 @@ def read_table(path: Path, known: KnownSet) -> tuple[NDArray[np.float64], NDArra
 def checked(
     X: NDArray[Any], labels: NDArray[Any], known: KnownSet, path: Path
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """X as floats and labels as signs, or a `FileError`."""
+    """Check X and the labels of a known set; return floats and signs."""
     if X.ndim != 2 or labels.ndim != 1 or len(X) != len(labels):
         raise FileError(f"{path}: expected X (rows, {known.features}) and y (rows,), got {X.shape} and {labels.shape}")
     if len(X) == 0:
@@ -261,27 +275,142 @@ def checked(
         raise FileError(f"{path}: expected {known.features} features, got {X.shape[1]}")
     if X.dtype.kind not in "fiub" or labels.dtype.kind not in "fiubU":
         raise FileError(f"{path}: expected numbers, got X of {X.dtype} and y of {labels.dtype}")
-    with np.errstate(over="ignore"):  # of longer floats: infinities are found below
-        table = np.ascontiguousarray(X, np.float64)
-    finite = np.isfinite(table)
-    if not finite.all():
-        i, k = np.argwhere(~finite)[0]
-        raise FileError(f"{path}: expected finite numbers, got {table[i, k]} in row {i}, column {k}")
+    table = _finite(X, path)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         row = int(np.argmin(np.isfinite(labels)))
         raise FileError(f"{path}: expected labels of two values, got {labels[row]} in row {row}")
     return table, as_signs(labels, known, path)
 
 
-def _read_npz(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+def _finite(X: NDArray[Any], path: Path) -> NDArray[np.float64]:
+    with np.errstate(over="ignore"):  # of longer floats: infinities are found below
+        table = np.ascontiguousarray(X, np.float64)
+    finite = np.isfinite(table)
+    if not finite.all():
+        i, k = np.argwhere(~finite)[0]
+        raise FileError(f"{path}: expected finite numbers, got {table[i, k]} in row {i}, column {k}")
+    return table
+
+
+def _read_npz(path: Path, label: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Read the arrays X and ``label``; nothing is unpickled."""
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            if missing := {"X", "y"} - set(archive):
-                raise FileError(f"{path}: expected the arrays X and y, got no {' and no '.join(sorted(missing))}")
-            return archive["X"], archive["y"]
+            if missing := {"X", label} - set(archive):
+                raise FileError(f"{path}: expected the arrays X and {label}, got no {' and no '.join(sorted(missing))}")
+            return archive["X"], archive[label]
     except FileError:
         raise
     except PermissionError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror})") from None
-    except Exception as error:  # whatever bytes that are no such file make the readers raise
+    except Exception as error:  # whatever NumPy raises for bytes that are no such file
         raise FileError(f"{path}: damaged, or not a .npz file ({error})") from None
+
+
+_INDEX = re.compile(rb"(\d+):")
+
+
+def read_file(
+    path: Path, label: str | None = None, positive: str | float | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """Read your own data: a CSV, Parquet, ``.npz`` or LIBSVM file, whichever the name ends in (else LIBSVM).
+
+    Args:
+        path: The file; CSV and LIBSVM files may be packed as .bz2 or .xz.
+        label: The column of the labels of a CSV or Parquet file, or the array of a ``.npz`` file; all other columns
+            are features. None means a column called label, class, target or y, else the last one; the array y.
+        positive: The label that becomes +1; all others become -1. None means the later one of two in sorted order.
+
+    Returns:
+        The features X (n, d), not scaled, and the labels y (n,), -1 and +1, of all rows in their order.
+
+    Raises:
+        FileError: The file is damaged, or a value is not a finite number, or the labels do not fit.
+        InputError: A CSV or Parquet file needs Polars, which is not installed.
+    """
+    name = path.name.lower().removesuffix(".bz2").removesuffix(".xz")
+    if name.endswith((".csv", ".parquet")):
+        X, labels = _split(_frame(path, name), label, path)
+    elif name.endswith(".npz"):
+        X, labels = _read_npz(path, label or "y")
+    else:
+        text = list(pieces(path))
+        features = max((int(index) for piece in text for index in _INDEX.findall(piece)), default=0)
+        X, labels = read_libsvm(text, features, path)
+    rows = len(labels)
+    if X.ndim != 2 or len(X) != rows or X.size == 0 or X.dtype.kind not in "fiub":
+        raise FileError(
+            f"{path}: expected numbers (rows, d) and one label per row, got {X.dtype} {X.shape} and {rows} labels"
+        )
+    return np.array(_finite(X, path)), two_classes(labels, positive, path)
+
+
+def _frame(path: Path, name: str) -> Any:
+    """Read a CSV or Parquet file as a frame of Polars."""
+    polars = _polars(path)
+    with opened(path) as stream:
+        content = stream.read()
+    try:
+        if name.endswith(".parquet"):
+            return polars.read_parquet(io.BytesIO(content))
+        return polars.read_csv(content, infer_schema_length=None)
+    except Exception as error:  # whatever Polars raises for bytes that are no such file
+        raise FileError(f"{path}: damaged, or not such a file ({error})") from None
+
+
+def _split(frame: "pl.DataFrame", label: str | None, path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+    names = {name.strip().lower(): name for name in reversed(frame.columns)}
+    if label is None:
+        label = next((names[name] for name in LABEL_NAMES if name in names), frame.columns[-1] if names else "")
+    if label not in frame.columns:
+        raise FileError(f"{path}: expected a column {label!r} of labels, got {', '.join(frame.columns)}")
+    if frame.is_empty():
+        raise FileError(f"{path}: expected rows, got none below the names of the columns")
+    for name in frame.columns:
+        if frame[name].null_count():
+            raise FileError(f"{path}: expected a value in every row, got none in {_cell(frame[name].is_null())}")
+    features = frame.drop(label)
+    for column in features:
+        if not (column.dtype.is_numeric() or str(column.dtype) == "Boolean"):
+            _refuse_words(column, path)
+        elif column.dtype.is_float() and not column.is_finite().all():
+            wrong = ~column.is_finite()
+            raise FileError(f"{path}: expected finite numbers, got {column.filter(wrong)[0]} in {_cell(wrong)}")
+    return features.to_numpy(), frame[label].to_numpy()
+
+
+def _cell(wrong: "pl.Series") -> str:
+    """Name the first such cell of a column; rows count from 1."""
+    return f"row {wrong.arg_true()[0] + 1}, column {wrong.name!r}"
+
+
+def _refuse_words(column: "pl.Series", path: Path) -> None:
+    polars = _polars(path)
+    got = f"{column.dtype} in column {column.name!r}"
+    if column.dtype == polars.String:
+        numbers = column.cast(polars.Float64, strict=False)
+        wrong = numbers.is_null() | ~numbers.is_finite()
+        if wrong.any():
+            got = f"{column.filter(wrong)[0]!r} in {_cell(wrong)}"
+    raise FileError(f"{path}: expected numbers as features, got {got}")
+
+
+def two_classes(labels: NDArray[Any], positive: str | float | None, path: Path) -> NDArray[np.int8]:
+    """Return +1 for the label ``positive``, or for the later of two in sorted order, and -1 for the others.
+
+    >>> two_classes(np.array(["good", "bad"]), None, Path("x"))
+    array([ 1, -1], dtype=int8)
+    """
+    if labels.ndim != 1:
+        raise FileError(f"{path}: expected one label per row, got shape {labels.shape}")
+    plain = labels.astype(str) if labels.dtype.kind == "O" else labels
+    values = np.unique(plain)
+    shown = ", ".join(map(str, values[:5].tolist())) + (", ..." if len(values) > 5 else "")
+    if positive is None:
+        if len(values) != 2:
+            raise FileError(f"{path}: expected labels of two values, or which is positive, got {len(values)}: {shown}")
+        return np.where(plain == values[1], 1, -1).astype(np.int8)
+    chosen = plain.astype(str) == positive if isinstance(positive, str) else plain == positive
+    if not np.any(chosen) or np.all(chosen):
+        raise FileError(f"{path}: expected the label {positive!r} and others, got {shown}")
+    return np.where(chosen, 1, -1).astype(np.int8)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import experts, learners
 from .._core.validation import as_table
-from ..datasets import own
+from ..datasets import reading
 from ..datasets.loading import rescale
 from ..engine.play import PlayingRounds
 from ..errors import AbstainError, FileError, InputError
@@ -299,7 +299,7 @@ _kept: dict[tuple[str, str], tuple[Floats, Array]] = {}
 class SetSpec(Keyed):
     """A set by one's own name: of these, one is given.
 
-    ``path`` is a file (see `abstain.datasets.own.read`), looked for in ``folder`` first, with the column ``label`` and
+    ``path`` is a file (see `abstain.datasets.read_file`), looked for in ``folder`` first, with the column ``label`` and
     what is ``positive`` in it. ``kind`` is a function, or its import path ``module:function``, with ``options``:
     ``f(n, seed, **options)`` returns the n rounds of a draw, X (n, d) and y (n,), labels -1 and +1. ``table`` is X and
     y themselves. Rows of files and tables are drawn at random and scaled as those of the library's sets are; streams
@@ -350,7 +350,7 @@ class SetSpec(Keyed):
     def _check_table(self) -> None:
         assert self.table is not None
         X, y = as_table(self.table[0], None), np.asarray(self.table[1])
-        signs = own.as_signs(y, self.positive, Path("y"))
+        signs = reading.two_classes(y, self.positive, Path("y"))
         if len(X) != len(signs):
             raise InputError(f"table: expected a label a row, got {len(signs)} for {len(X)} rows")
         object.__setattr__(self, "table", (X, signs))
@@ -392,7 +392,7 @@ class SetSpec(Keyed):
             return np.array(self.table[0]), self.table[1]
         if _digest(self.file) != self.code:
             raise FileError(f"{self.file}: expected the file the study was read with, got another version of it")
-        return own.read(Path(self.file), self.label, self.positive)
+        return reading.read_file(Path(self.file), self.label, self.positive)
 
     def draw(self, n: int, seed: np.random.SeedSequence, scale: str) -> tuple[Floats, Array]:
         """The rounds of a draw: rows in random order, without replacement if there are as many, or a stream's."""

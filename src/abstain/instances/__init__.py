@@ -1,5 +1,5 @@
-"""Small problems to be played: where the instance's own graph misleads (section 4.1, appendix C.3), streams whose best
-expert changes (section 3), and lower bounds: problems on which no learner can do well.
+"""Small problems to play: the instance's own graph misleads (section 4.1, appendix C.3), the best expert changes
+(section 3), or no learner can do well (lower bounds).
 """
 
 from .stochastic import (

@@ -1,4 +1,4 @@
-"""Streams whose best expert changes (section 3)."""
+"""Streams in which the best expert changes (section 3)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,26 +13,42 @@ from ..typing import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """A sequence of regimes, for learners on these experts with this cost and loss. Within a regime rounds are
-    independent draws; which of them a round belongs to does not depend on chance.
+    """A sequence of regimes, to be played with these experts, this cost and this loss.
+
+    Within a regime rounds are independent; which regime a round belongs to is not random.
     """
 
     experts: ExpertSet
+    """The experts to learn with."""
     cost: float
+    """The cost of abstaining."""
     loss: losses.Loss
+    """The loss of a prediction."""
     errs: Floats
     """The probability that each predictor errs, in each regime (R, P)."""
     abstains: Floats
-    """The probability that each rule abstains, in each regime (R, A); where one does, those with a larger one do."""
+    """The probability that each rule abstains, in each regime (R, A); if a rule abstains, so do all rules with a larger
+    probability."""
     _regime: Callable[[Ints, int], Ints]
 
     def regime(self, n: int) -> Ints:
-        """The regime of each of n rounds (n,)."""
+        """Return the regime of each of n rounds (n,)."""
         n = as_count(n, "n", least=0, most=MOST)
         return self._regime(np.arange(n), n)
 
     def draw(self, n: int, seed: int | np.random.SeedSequence | None = None) -> tuple[Floats, Floats]:
-        """Rounds: X (n, d) for the experts, y (n,)."""
+        """Draw rounds.
+
+        Args:
+            n: The number of rounds.
+            seed: The seed of the draw.
+
+        Returns:
+            The inputs of the experts X (n, d) and the labels y (n,).
+
+        Raises:
+            InputError: ``n`` is not a number of rounds, or too large.
+        """
         n, rng = as_count(n, "n", least=0, most=MOST), np.random.default_rng(as_seed(seed))
         y, regime = rng.choice([-1.0, 1.0], n), self.regime(n)
         errs = rng.random((n, self.errs.shape[1])) < self.errs[regime]
@@ -48,14 +64,23 @@ def _stream(cost: float, errs: Floats, abstains: Floats, regime: Callable[[Ints,
 
 
 def _reversing(cost: float, regime: Callable[[Ints, int], Ints]) -> Stream:
-    """In regime 1 the best predictor is the worst, and so are the rules."""
+    """Make a stream in which the order of predictors and rules is reversed in regime 1."""
     return _stream(cost, np.stack([_ERRS, _ERRS[::-1]]), np.stack([_ABSTAINS, _ABSTAINS[::-1]]), regime)
 
 
 def switching(cost: float = 0.2) -> Stream:
-    """Ten predictors times five rules; half way the best predictor becomes the worst, and so do the rules.
+    """Make ten predictors times five rules; half way through the best predictor becomes the worst, and so do the rules.
 
     The predictors err with probabilities from 0.05 to 0.5, the rules abstain with probabilities from 0 to 0.8.
+
+    Args:
+        cost: The cost of abstaining, in [0, 1].
+
+    Returns:
+        The stream.
+
+    Raises:
+        InputError: An argument is out of range.
 
     >>> X, y = switching().draw(1000, seed=0)
     >>> [(X[half, 0] != y[half]).mean() < 0.2 for half in (slice(500), slice(500, None))]
@@ -65,7 +90,17 @@ def switching(cost: float = 0.2) -> Stream:
 
 
 def alternating(length: int = 500, cost: float = 0.2) -> Stream:
-    """As `switching`, but to and fro, every ``length`` rounds.
+    """Make a stream like `switching` that switches back and forth.
+
+    Args:
+        length: The number of rounds between two switches.
+        cost: The cost of abstaining, in [0, 1].
+
+    Returns:
+        The stream.
+
+    Raises:
+        InputError: An argument is out of range.
 
     >>> alternating(length=2).regime(7)
     array([0, 0, 1, 1, 0, 0, 1])
@@ -75,7 +110,17 @@ def alternating(length: int = 500, cost: float = 0.2) -> Stream:
 
 
 def rotating(cost: float = 0.2) -> Stream:
-    """As `switching`, but every twentieth of the game each predictor and rule takes the place of the next one.
+    """Make a stream like `switching` in which, after every twentieth of the game, each predictor and rule takes the
+    place of the next one.
+
+    Args:
+        cost: The cost of abstaining, in [0, 1].
+
+    Returns:
+        The stream.
+
+    Raises:
+        InputError: An argument is out of range.
 
     >>> rotating().experts.n_experts
     50
@@ -86,13 +131,22 @@ def rotating(cost: float = 0.2) -> Stream:
 
 
 def _inverting(cost: float, regime: Callable[[Ints, int], Ints]) -> Stream:
-    """In regime 1 labels are inverted: who erred is right. The last rule always abstains."""
+    """Make a stream in which labels are inverted in regime 1. The last rule always abstains."""
     return _stream(cost, np.stack([_ERRS, 1.0 - _ERRS]), np.tile(np.linspace(0.0, 1.0, 5), (2, 1)), regime)
 
 
 def flipping(cost: float = 0.2) -> Stream:
-    """Ten predictors times five rules, the last of which always abstains; in the second and fourth fifth of the game
-    all labels are inverted, so that every predictor errs in at least half of the rounds.
+    """Make ten predictors times five rules, of which the last always abstains; in the second and fourth fifth of the
+    game all labels are inverted, so that every predictor errs in at least half of the rounds.
+
+    Args:
+        cost: The cost of abstaining, in [0, 1].
+
+    Returns:
+        The stream.
+
+    Raises:
+        InputError: An argument is out of range.
 
     >>> flipping().regime(10)
     array([0, 0, 1, 1, 0, 0, 1, 1, 0, 0])
@@ -101,8 +155,18 @@ def flipping(cost: float = 0.2) -> Stream:
 
 
 def trap(length: int = 300, cost: float = 0.2) -> Stream:
-    """As `flipping`, but labels are inverted in the first ``length`` rounds only: a learner that has learnt to abstain
-    by then, and looks no more, never finds out that predicting is best for ever.
+    """Make a stream like `flipping` with inverted labels only at the start: a learner that learns to abstain, and then
+    stops exploring, never finds out that predicting is best from then on.
+
+    Args:
+        length: The number of rounds with inverted labels.
+        cost: The cost of abstaining, in [0, 1].
+
+    Returns:
+        The stream.
+
+    Raises:
+        InputError: An argument is out of range.
 
     >>> trap(length=2).regime(5)
     array([1, 1, 0, 0, 0])
@@ -111,17 +175,27 @@ def trap(length: int = 300, cost: float = 0.2) -> Stream:
 
 
 def _at_first(length: int) -> Callable[[Ints, int], Ints]:
-    """Regime 1 in the first rounds, then 0."""
+    """Return the function for regime 1 in the first rounds, then regime 0."""
     length = as_count(length, "length")
     return lambda t, n: (t < length).astype(np.int64)
 
 
 def late_bloomer(length: int = 200, cost: float = 0.5) -> Stream:
-    """Predict or abstain: expert 0 always predicts and errs in the first ``length`` rounds, then never; expert 1 always
-    abstains.
+    """Make a choice between predicting and abstaining: expert 0 always predicts, and errs only at the start; expert 1
+    always abstains.
 
-    EXP3-ABS learns to abstain, and then predicts so rarely that in some runs it finds out very late: its regret has a
-    heavy tail, unless there is ``ix`` (`theory.exp3_abs_tail_bound`, and "The tail" in the documentation's guarantees).
+    EXP3-ABS learns to abstain, and then predicts so rarely that some runs find out very late: its regret has a heavy
+    tail without ``ix`` (`theory.exp3_abs_tail_bound`, and "The tail" in the documentation's guarantees).
+
+    Args:
+        length: The number of rounds in which expert 0 errs.
+        cost: The cost of abstaining, in [0, 1].
+
+    Returns:
+        The stream.
+
+    Raises:
+        InputError: An argument is out of range.
 
     >>> late_bloomer(length=2).regime(5)
     array([1, 1, 0, 0, 0])
