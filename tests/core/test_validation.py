@@ -65,7 +65,7 @@ CHECKS = {
 }
 RIGHT = {  # what is wrong for the others
     "as_seed": {"None", "an integer that is no float"},
-    "as_floats": {"None", "decimal", "list of None", "nan", "table of nan", "no rows", "three axes"},
+    "as_floats": {"None", "decimal", "long double", "list of None", "nan", "table of nan", "no rows", "three axes"},
 }
 
 
