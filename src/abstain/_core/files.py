@@ -1,10 +1,15 @@
-"""Writing a file in one piece: the old one stays until the new one is whole, and a kill leaves nothing for long."""
+"""Writing files and folders in one piece, and the format of saved learners.
+
+What is there stays until the new version is whole. A killed writer leaves a temporary file or folder, which the next
+writer removes.
+"""
 
 import hashlib
 import io
 import json
 import os
 import secrets
+import shutil
 import stat
 import sys
 import time
@@ -18,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError
+from .signals import held_back
 
 if sys.platform != "win32":
     import fcntl
@@ -58,38 +64,130 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     _sync(target.parent)
 
 
+@contextmanager
+def replacing_folder(path: str | os.PathLike[str]) -> Iterator[tuple[Path, Path]]:
+    """A folder for results and one for scratch; at the end the results are moved to ``path``.
+
+    Both lie in a temporary folder beside ``path``, so on the same disk. Files that ``path`` already has are replaced,
+    each in one piece; others stay. After an error or Ctrl-C nothing is left, parent folders made for it included.
+
+    Raises:
+        FileError: If the folder cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_dir():
+        raise FileError(f"{target}: expected a folder, got a file")
+    made = [folder for folder in (target.parent, *target.parent.parents) if not folder.exists()]
+    start = ".abstain-folder-"
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(target.parent, start)
+        place, lock = _create_folder(target.parent, start)
+    try:
+        results, scratch = place / "results", place / "scratch"
+        results.mkdir()
+        scratch.mkdir()
+        yield results, scratch
+        with held_back(), writing(target):
+            _move(results, target)
+            made = []
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def _move(results: Path, target: Path) -> None:
+    """Give the folder its name, or its files their places in the folder that is there."""
+    if not target.exists():
+        results.rename(target)
+        return
+    found = sorted(results.iterdir())
+    for path in found:
+        if (target / path.name).is_dir():
+            raise FileError(f"{target / path.name}: expected a file to be replaced, got a folder")
+    for path in found:
+        path.replace(target / path.name)
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn an error of the operating system (a full disk, a protected folder) into a `FileError` that names ``path``."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(f"{os.fspath(path)}: cannot be written ({error.strerror or error})") from error
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a whole file in one piece; raise a `FileError` if that fails."""
+    with writing(path), replacing(path) as stream:
+        stream.write(content)
+
+
 def _create(folder: Path, start: str, mode: int) -> tuple[Path, BinaryIO]:
     """A new file, locked. Another writer may take it for a leftover before it is: then one more."""
     while True:
         temporary = folder / f"{start}{secrets.token_hex(8)}"
         stream = open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115 (the caller does)
-        if sys.platform == "win32":
-            return temporary, stream
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            removed = not temporary.exists()
-        except BlockingIOError:
-            removed = True
-        except OSError:  # a file system without locks, where nothing is ever taken for a leftover
-            removed = False
-        if not removed:
+        if _is_locked(temporary, stream.fileno()):
             return temporary, stream
         stream.close()
 
 
+def _create_folder(folder: Path, start: str) -> tuple[Path, int | None]:
+    """A new folder and its locked descriptor; Windows has none for folders."""
+    while True:
+        temporary = folder / f"{start}{secrets.token_hex(8)}"
+        temporary.mkdir()
+        if sys.platform == "win32":
+            return temporary, None
+        descriptor = os.open(temporary, os.O_RDONLY)
+        if _is_locked(temporary, descriptor):
+            return temporary, descriptor
+        os.close(descriptor)
+
+
+def _is_locked(path: Path, descriptor: int) -> bool:
+    """Lock a new file or folder for as long as its writer lives; False if another writer removed it meanwhile."""
+    if sys.platform == "win32":
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks, where nothing is ever taken for a leftover
+        return True
+    return path.exists()
+
+
 def _remove_leftovers(folder: Path, start: str) -> None:
-    """Remove the temporary files of writers that are dead. What cannot be removed stays: it is only in the way."""
+    """Remove what writers left that are dead. What cannot be removed stays: it is only in the way."""
     with suppress(OSError):
         for path in folder.iterdir():
             if path.name.startswith(start):
                 with suppress(OSError):
-                    if sys.platform == "win32":  # an open file cannot be removed
-                        if time.time() - path.stat().st_mtime > MOMENT:
-                            path.unlink()
-                    else:
-                        with path.open("rb") as stream:
-                            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)  # fails while its writer lives
-                            path.unlink()
+                    _remove_leftover(path)
+
+
+def _remove_leftover(path: Path) -> None:
+    if sys.platform == "win32":  # an open file cannot be removed; nothing tells whose folder is still in use
+        if path.is_file() and time.time() - path.stat().st_mtime > MOMENT:
+            path.unlink()
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        # Fails while its writer lives. A network file system may have no exclusive locks for folders: then it fails, too.
+        fcntl.flock(descriptor, (fcntl.LOCK_EX if path.is_dir() else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
+    finally:
+        os.close(descriptor)
 
 
 def _sync(folder: Path) -> None:
