@@ -1,6 +1,11 @@
-"""The rounds of a log, checked, and what a policy makes of them."""
+"""What a learner on a log of models' answers is compared with: one threshold, tuned once, re-tuned, or in hindsight.
 
-from collections.abc import Sequence
+A pair of a model and a threshold answers if the model's confidence is above the threshold, and abstains otherwise.
+`tuned`, `retuned` and `hindsight` play whole tables. `Retuning` and `Totals` play the same policies in pieces, for logs
+that do not fit into memory.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -141,8 +146,19 @@ def hindsight(
 
 def _best_in(rounds: Rounds, first: int, last: int) -> Tuned:
     model, threshold, _ = best(Rounds(*(part[first:last] for part in rounds)))
+    played = follow(rounds, model, threshold)
+    return Tuned(played.loss, played.abstained, model, threshold)
+
+
+def follow(rounds: Rounds, model: int, threshold: float) -> Played:
+    """Play one pair of a model and a threshold."""
     silent = rounds.confidence[:, model] <= threshold
-    return Tuned(np.where(silent, rounds.cost, rounds.losses[:, model]), silent, model, threshold)
+    return Played(np.where(silent, rounds.cost, rounds.losses[:, model]), silent)
+
+
+def first_tenth(n: int) -> int:
+    """How many of n rounds a threshold is tuned on; they do not count afterwards."""
+    return n // 10
 
 
 def best(rounds: Rounds, orders: Sequence[Ints] | None = None) -> tuple[int, float, float]:
@@ -150,9 +166,14 @@ def best(rounds: Rounds, orders: Sequence[Ints] | None = None) -> tuple[int, flo
 
     ``orders`` are the rounds that count, sorted by the confidence of each model, where they are known.
     """
+    models = range(rounds.confidence.shape[1])
+    return _least(sums(rounds, model, None if orders is None else orders[model]) for model in models)
+
+
+def _least(of_models: Iterable[tuple[Floats, Floats]]) -> tuple[int, float, float]:
+    """The model, threshold and total with the least total, from each model's thresholds and totals."""
     found = (0, -np.inf, np.inf)
-    for model in range(rounds.confidence.shape[1]):
-        thresholds, totals = sums(rounds, model, None if orders is None else orders[model])
+    for model, (thresholds, totals) in enumerate(of_models):
         k = int(np.argmin(totals))
         if totals[k] < found[2]:
             found = (model, float(thresholds[k]), float(totals[k]))
@@ -218,9 +239,10 @@ class Retuning:
                 self.model, self.threshold = self._window.choose(self.model, self.threshold)
             rows = slice(begin, min(n, begin + self._every - gone + max(0, self._first - self._round)))
             used.model[rows], used.threshold[rows] = self.model, self.threshold
-            used.abstained[rows] = rounds.confidence[rows, self.model] <= self.threshold
-            used.loss[rows] = np.where(used.abstained[rows], rounds.cost[rows], rounds.losses[rows, self.model])
-            self._wait(Rounds(*(part[rows] for part in rounds)), due[rows], used.abstained[rows])
+            piece = Rounds(*(part[rows] for part in rounds))
+            played = follow(piece, self.model, self.threshold)
+            used.abstained[rows], used.loss[rows] = played.abstained, played.loss
+            self._wait(piece, due[rows], played.abstained)
             self._round += rows.stop - begin
             begin = rows.stop
         return used
@@ -272,9 +294,9 @@ class Window:
         seen = table[:, _SEEN] == 1.0
         if not seen.any():
             return model, threshold
-        silent = table[:, _MODELS + model] <= threshold
-        now = np.where(silent, table[:, _COST], table[:, middle + model])[seen].sum()
-        better = best(Rounds(table[:, _MODELS:middle], table[:, middle:], table[:, _COST]), self._orders)
+        rounds = Rounds(table[:, _MODELS:middle], table[:, middle:], table[:, _COST])
+        now = follow(rounds, model, threshold).loss[seen].sum()
+        better = best(rounds, self._orders)
         # Sums in another order differ by rounding, which is no evidence.
         return better[:2] if better[2] < now - 1e-9 * seen.sum() else (model, threshold)
 
@@ -360,13 +382,7 @@ class Totals:
         >>> totals.best()
         (0, 0.5, 0.25)
         """
-        found = (0, -np.inf, np.inf)
-        for model, thresholds in enumerate(self.thresholds):
-            sums = self.sums(model)
-            k = int(np.argmin(sums))
-            if sums[k] < found[2]:
-                found = (model, float(thresholds[k]), float(sums[k]))
-        return found
+        return _least((thresholds, self.sums(model)) for model, thresholds in enumerate(self.thresholds))
 
 
 def _above(bins: Floats) -> Floats:

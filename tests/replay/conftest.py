@@ -2,10 +2,10 @@
 
 import pytest
 
-from abstain.replay import report
+from abstain.replay.report import page
 
 
 @pytest.fixture
 def no_page(monkeypatch):
     """Something small instead."""
-    monkeypatch.setattr(report, "write", lambda replay, path: path.write_text(replay.verdict))
+    monkeypatch.setattr(page, "write", lambda replay, path: path.write_text(replay.verdict))

@@ -5,7 +5,7 @@ import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from abstain.replay.result import Curve, Policy, Replay, Timeline
+from abstain.replay.policies import Curve, Policy, Replay, Timeline
 
 KINDS = ("gate", "tuned", "retuned-own", "retuned-all", "hindsight")
 START = datetime(2024, 1, 8, 6, 30, tzinfo=UTC)

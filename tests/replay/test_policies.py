@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 
 from abstain.gate import Gate
-from abstain.replay import cases as rows_of
-from abstain.replay.play import Medians
-from abstain.replay.result import Cuts
+from abstain.replay import rows as rows_of
+from abstain.replay.play import Cuts, Medians
 from abstain.replay.run import replay
 
 from .logs import NAMES, best_on, followed, judged, options, retuned, small_log, thresholds_of

@@ -11,8 +11,7 @@ from typer.testing import CliRunner
 
 from abstain.cli import app
 from abstain.errors import FileError, InputError
-from abstain.replay.columns import complete
-from abstain.replay.options import Options, model_columns
+from abstain.replay.options import Options, complete, model_columns
 from abstain.replay.run import as_json, replay
 
 from .logs import options, small_log

@@ -10,11 +10,9 @@ import plotly.graph_objects as go
 import pytest
 
 from abstain.errors import FileError
-from abstain.replay import report
-from abstain.replay.report import figures, page, wording
-from abstain.replay.report.page import meanings, rows, sections
-from abstain.replay.report.wording import MINUS
-from abstain.replay.result import Curve, Policy, Timeline
+from abstain.replay.policies import Curve, Policy, Timeline
+from abstain.replay.report import figures, page
+from abstain.replay.report.page import MINUS, meanings, rows, sections
 
 from .replays import KINDS, NASTY, a_replay, replays
 
@@ -79,7 +77,7 @@ def small():
 @pytest.mark.parametrize("name", REPLAYS)
 def test_every_replay_has_a_page(name, tmp_path):
     replay, path = REPLAYS[name], tmp_path / "report.html"
-    report.write(replay, path)
+    page.write(replay, path)
     reader, seen = read(path.read_text(encoding="utf-8"))
     everything = [
         replay.verdict,
@@ -101,7 +99,7 @@ def test_every_replay_has_a_page(name, tmp_path):
 
 
 def test_the_order_of_the_page():
-    _, seen = read(report.page(REPLAYS["capacity"]))
+    _, seen = read(page.html(REPLAYS["capacity"]))
     words = (
         "The gate would have cost", "Saved per 1,000 cases", "All policies", "Price over time", "Reviews over time",
         "Model followed over time", "Threshold over time", "Answers that were there", "Answering more",
@@ -115,12 +113,12 @@ def test_the_order_of_the_page():
 
 @pytest.mark.parametrize("name", REPLAYS)
 def test_no_jargon(name):
-    _, seen = read(report.page(REPLAYS[name]))
+    _, seen = read(page.html(REPLAYS[name]))
     assert not re.search(r"\b(regret|expert|FS|risk|coverage|loss in|R_T|bootstrap|cells?)\b", seen, re.IGNORECASE)
 
 
 def test_nothing_is_loaded():
-    reader, _ = read(report.page(REPLAYS["wins"]))
+    reader, _ = read(page.html(REPLAYS["wins"]))
     assert [one for one in reader.attributes if one[1] in ADDRESSES] == []
     policy = next(value for tag, name, value in reader.attributes if tag == "meta" and "default-src" in (value or ""))
     assert policy.startswith("default-src 'none'")
@@ -128,11 +126,11 @@ def test_nothing_is_loaded():
 
 
 def test_nothing_of_the_log_is_taken_for_markup():
-    page = report.page(REPLAYS["nasty"])
-    reader, seen = read(page)
+    text = page.html(REPLAYS["nasty"])
+    reader, seen = read(text)
     assert seen.count(NASTY) > 10
     assert len(reader.scripts) == 3
-    assert "<script>alert" not in page
+    assert "<script>alert" not in text
     shown = [section.drawn.figure for section in sections(REPLAYS["nasty"])]
     names = [trace["name"] for figure in shown for trace in figure["data"]]
     names += [text for figure in shown for text in figure["layout"]["yaxis"].get("ticktext", [])]
@@ -142,11 +140,11 @@ def test_nothing_of_the_log_is_taken_for_markup():
 
 
 def test_without_javascript_the_sentence_and_the_tables_are_there():
-    page = re.sub(r"(?s)<script.*?</script>", "", report.page(REPLAYS["wins"]))
-    _, seen = read(page)
+    text = re.sub(r"(?s)<script.*?</script>", "", page.html(REPLAYS["wins"]))
+    _, seen = read(text)
     assert REPLAYS["wins"].verdict in seen
     assert "The figures need JavaScript" in seen
-    assert page.count("<table") == 2
+    assert text.count("<table") == 2
 
 
 def test_an_old_report_stays_until_the_new_one_is_whole(tmp_path, monkeypatch):
@@ -159,15 +157,15 @@ def test_an_old_report_stays_until_the_new_one_is_whole(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("os.fsync", full)
         with pytest.raises(FileError, match="No space left"):
-            report.write(REPLAYS["wins"], path)
+            page.write(REPLAYS["wins"], path)
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
     assert path.read_text() == "old"
     before = path.stat().st_ino
-    report.write(REPLAYS["wins"], path)
+    page.write(REPLAYS["wins"], path)
     assert path.stat().st_ino != before  # another file got the name
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
     with pytest.raises(FileError, match="cannot be written"):
-        report.write(REPLAYS["wins"], tmp_path / "nowhere" / "report.html")
+        page.write(REPLAYS["wins"], tmp_path / "nowhere" / "report.html")
 
 
 def against_tuned(loss, low, high, price=10.0, unit="EUR"):
@@ -177,7 +175,7 @@ def against_tuned(loss, low, high, price=10.0, unit="EUR"):
 
 
 def test_money_saved():
-    found = wording.money(against_tuned(0.15, -0.06, -0.04))
+    found = page.money(against_tuned(0.15, -0.06, -0.04))
     assert (found.gate, found.tuned) == ("1.50 EUR", "2.00 EUR")
     assert (found.title, found.amount, found.interval) == ("Saved per 1,000 cases", "500 EUR", "400 to 600")
     assert "saves 500 EUR for every 1,000 cases, 25 % of what one threshold costs" in found.sentence
@@ -185,7 +183,7 @@ def test_money_saved():
 
 
 def test_money_lost():
-    found = wording.money(against_tuned(0.25, 0.02, 0.08, price=1.0, unit=""))
+    found = page.money(against_tuned(0.25, 0.02, 0.08, price=1.0, unit=""))
     assert (found.title, found.amount, found.interval) == ("Lost per 1,000 cases", "50.0", "20.0 to 80.0")
     assert "The gate loses: it costs 50.0 more than one threshold" in found.sentence
     assert "side of a loss" in found.sentence
@@ -193,17 +191,17 @@ def test_money_lost():
 
 def test_money_that_may_be_luck():
     for loss, low, high, interval in ((0.19, -0.03, 0.01, "-100 to 300"), (0.21, -0.01, 0.03, "-100 to 300")):
-        found = wording.money(against_tuned(loss, low, high))
+        found = page.money(against_tuned(loss, low, high))
         assert found.interval.replace(MINUS, "-") == interval
         assert "may be luck" in found.sentence
 
 
 def test_money_without_a_difference_or_an_interval():
-    assert "exactly as much" in wording.money(against_tuned(0.2, 0.0, 0.0)).sentence
-    assert wording.money(against_tuned(0.1, None, None)).interval == ""
+    assert "exactly as much" in page.money(against_tuned(0.2, 0.0, 0.0)).sentence
+    assert page.money(against_tuned(0.1, None, None)).interval == ""
     none = replace(a_replay(), policies=[policy for policy in a_replay().policies if policy.kind != "tuned"])
-    assert wording.money(none) is None
-    assert "Saved per" not in report.page(none)
+    assert page.money(none) is None
+    assert "Saved per" not in page.html(none)
 
 
 def test_the_table_is_in_the_unit():
@@ -219,13 +217,13 @@ def test_the_table_is_in_the_unit():
 def test_policies_beyond_the_capacity_are_marked():
     found = replace(against_tuned(0.15, -0.06, -0.04), share=0.05)
     assert [row.beyond for row in rows(found)] == [False, True]  # the gate keeps to it, but for bursts
-    assert "could not have been kept" in report.page(found)
+    assert "could not have been kept" in page.html(found)
     assert not any(row.beyond for row in rows(replace(found, share=0.1)))
-    assert "could not have been kept" not in report.page(replace(found, share=0.1))
+    assert "could not have been kept" not in page.html(replace(found, share=0.1))
 
 
 def test_warnings_and_what_is_beside_the_verdict_come_first():
-    _, seen = read(report.page(REPLAYS["doubtful"]))
+    _, seen = read(page.html(REPLAYS["doubtful"]))
     words = (
         "Warning: gbm is never right.",
         "The gate would have cost",
@@ -239,9 +237,9 @@ def test_warnings_and_what_is_beside_the_verdict_come_first():
 
 
 def test_rows_that_were_left_out_are_said_at_the_top():
-    _, seen = read(report.page(REPLAYS["number"]))
+    _, seen = read(page.html(REPLAYS["number"]))
     assert "18,000 of 20,000 are counted here; 12 further rows have no label and were left out." in seen
-    assert "left out" not in report.page(REPLAYS["one"]).split("<script", 1)[0]
+    assert "left out" not in page.html(REPLAYS["one"]).split("<script", 1)[0]
 
 
 @pytest.mark.parametrize(
@@ -264,7 +262,7 @@ def test_the_work_of_reviewers():
     found = replace(a_replay(), policies=[gate, tuned], scored_rows=18_000, days=90.0)
     sentence = "With the gate your reviewers see 50 of 100 cases instead of 41"
     assert page.reviews(found) == f"{sentence}; that is 100 a day instead of 82."
-    assert sentence in read(report.page(found))[1]
+    assert sentence in read(page.html(found))[1]
     for days in (None, 0.5):
         assert page.reviews(replace(found, days=days)) == f"{sentence}."
     same = replace(found, policies=[gate, replace(tuned, reviewed=0.5)])
@@ -333,7 +331,7 @@ def test_nothing_is_shown_where_the_gate_was_only_taught():
     assert None not in tuned.y
     assert figures.thresholds(replay).lines[0].y == [None, None, 0.7, 0.1]
     assert figures.most_followed(replay) == ["b", "a"]
-    reader, _ = read(report.page(replay))
+    reader, _ = read(page.html(replay))
     json.loads(reader.scripts[0], parse_constant=pytest.fail)  # NaN is no JSON
 
 
@@ -377,7 +375,7 @@ def test_many_models_are_put_together():
 
 def test_one_model_has_no_figure_of_models():
     assert "models" not in [section.key for section in sections(REPLAYS["one"])]
-    assert "One model answers" in report.page(REPLAYS["one"])
+    assert "One model answers" in page.html(REPLAYS["one"])
 
 
 def test_the_trade_is_in_money():

@@ -5,8 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from abstain.cli import app
-from abstain.replay.columns import dropped
-from abstain.replay.options import Options, model_columns
+from abstain.replay.options import Options, dropped, model_columns
 from abstain.replay.run import replay
 
 from .logs import options, small_log

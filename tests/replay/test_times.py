@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from abstain.gate import Gate
-from abstain.replay import cases as rows_of
+from abstain.replay import rows as rows_of
 from abstain.replay.run import as_json, replay
 
 from .logs import NAMES, followed, judged, options, retuned, small_log

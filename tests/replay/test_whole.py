@@ -5,19 +5,19 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
+from abstain._core import terminal
+from abstain._core.files import replacing_folder
 from abstain.cli import app
-from abstain.cli import replay as cli_replay
-from abstain.replay import report, run
-from abstain.replay.play import COMPILING
-from abstain.replay.result import Policy, blocks, pieces
-from abstain.replay.run import FILES, intervals, replay
+from abstain.replay.play import COMPILING, blocks, pieces
+from abstain.replay.policies import Policy, intervals
+from abstain.replay.report import page
+from abstain.replay.run import FILES, replay
 from abstain.replay.wording import Setting, beside, verdict
 
 from .logs import options, small_log
@@ -39,17 +39,11 @@ def test_stopped_half_way(tmp_path, monkeypatch, step, stop):
             assert len(names(tmp_path)) > 1
             os.kill(os.getpid(), stop)
 
-    class Told:
-        def __init__(self, console):
-            pass
+    @contextmanager
+    def told(console, **options):
+        yield progress
 
-        def __enter__(self):
-            return progress
-
-        def __exit__(self, *error):
-            return None
-
-    monkeypatch.setattr(replay, "progress", Told)
+    monkeypatch.setattr("abstain.cli.replay.progress", told)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
     try:
         result = CliRunner().invoke(
@@ -73,7 +67,7 @@ def test_results_that_are_there_stay_until_others_are_whole(tmp_path, monkeypatc
         raise OSError("disk full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(report, "write", fail)
+        patch.setattr(page, "write", fail)
         with pytest.raises(OSError, match="disk full"):
             replay(tmp_path / "log.csv", options(seed=1), out)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
@@ -85,14 +79,14 @@ def test_results_that_are_there_stay_until_others_are_whole(tmp_path, monkeypatc
 
 def test_what_a_killed_one_left_is_removed_by_the_next(tmp_path):
     code = (
-        "import os, sys; from pathlib import Path; from abstain.replay.run import made_beside\n"
-        "with made_beside(Path(sys.argv[1])): os._exit(9)"
+        "import os, sys; from pathlib import Path; from abstain._core.files import replacing_folder\n"
+        "with replacing_folder(Path(sys.argv[1])): os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, tmp_path / "out"], check=False, timeout=60)
     assert len(names(tmp_path)) == 1
-    with run.made_beside(tmp_path / "out"):
+    with replacing_folder(tmp_path / "out"):
         assert len(names(tmp_path)) == 1  # its own
-        with run.made_beside(tmp_path / "other"):
+        with replacing_folder(tmp_path / "other"):
             assert len(names(tmp_path)) == 2  # that of somebody who lives stays
     assert names(tmp_path) == ["other", "out"]
 
@@ -175,19 +169,34 @@ def test_tuning_again_and_again_is_cheaper(own, share, words):
     assert all(word in one for word, one in zip(words, found, strict=True))
 
 
-def test_compiling_is_said_where_it_takes_long(monkeypatch):
-    """Without a terminal, after some seconds; not where it is short."""
-    monkeypatch.setattr(replay, "_SOON", 0.4)
-    console = Console(file=io.StringIO(), force_terminal=False)
-    with cli_replay.progress(console) as report:
+@pytest.mark.parametrize("long", [False, True])
+def test_compiling_gets_a_line_if_it_takes_long(monkeypatch, long):
+    """Without a terminal. The timer is started by hand, so that the test does not depend on the machine's speed."""
+    started = []
+
+    class Timer:
+        def __init__(self, seconds, act):
+            self.seconds, self.act, self.cancelled = seconds, act, False
+            started.append(self)
+
+        def start(self):
+            pass
+
+        def cancel(self):
+            self.cancelled = True
+
+    monkeypatch.setattr(terminal.threading, "Timer", Timer)
+    console = terminal.console(file=io.StringIO(), force_terminal=False)
+    with terminal.progress(console, quiet=COMPILING) as report:
         report(COMPILING, 0, 1)
+        (timer,) = started
+        if long:
+            timer.act()
+        assert not timer.cancelled
         report("playing", 10, 20)
-        time.sleep(0.6)
-        assert console.file.getvalue() == ""
-        report(COMPILING, 0, 1)
-        time.sleep(1.0)
-        report("playing", 20, 20)
-    assert console.file.getvalue() == f"{COMPILING} ...\n"
+        assert timer.cancelled
+    assert timer.seconds == terminal.SOON
+    assert console.file.getvalue() == (f"{COMPILING} ...\n" if long else "")
 
 
 MEMORY = """

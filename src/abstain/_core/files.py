@@ -115,7 +115,7 @@ def _move(results: Path, target: Path) -> None:
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn an error of the operating system (a full disk, a protected folder) into a `FileError` that names ``path``."""
+    """Turn an error of the operating system (a full disk, say) into a `FileError` that names ``path``."""
     try:
         yield
     except OSError as error:
@@ -180,7 +180,7 @@ def _remove_leftover(path: Path) -> None:
         return
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        # Fails while its writer lives. A network file system may have no exclusive locks for folders: then it fails, too.
+        # Fails while its writer lives, and where a network file system has no locks for folders.
         fcntl.flock(descriptor, (fcntl.LOCK_EX if path.is_dir() else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)

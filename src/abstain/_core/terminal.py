@@ -76,9 +76,7 @@ class Progress(Protocol):
 
 
 @contextmanager
-def progress(
-    console: "Console", *, quiet: str = "", in_bytes: bool = False, keep: bool = False
-) -> Iterator[Progress]:
+def progress(console: "Console", *, quiet: str = "", in_bytes: bool = False, keep: bool = False) -> Iterator[Progress]:
     """Show how far a command is: a bar with the time left in a terminal, elsewhere a line every ten seconds.
 
     Args:
@@ -104,7 +102,7 @@ def progress(
 
         def update(step: str, done: float, total: float | None, *, text: str = "") -> None:
             if step not in tasks:
-                for task in tasks.values():
+                for task in tasks.values() if not in_bytes else ():
                     bar.update(task, completed=1, total=1)
                 tasks[step] = bar.add_task(step, total=None)
             known = total if total is None or total > 1 else None

@@ -1,14 +1,11 @@
-"""The command ``abstain``."""
+"""The command ``abstain``: one module per subcommand."""
 
-import codecs
-import io
-import sys
 from typing import Annotated
 
 import typer
 
 from .. import __version__
-from . import compare, datasets, demo, replay, reproduce, warmup
+from . import compare, console, datasets, demo, replay, reproduce, warmup
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help='Online learning with the option to say "I don\'t know".'
@@ -37,27 +34,5 @@ def main(
 
 
 def run() -> None:
-    """What the command calls."""
-    print_anything()
-    app()
-
-
-LIKE = {"●": "+", "◐": "~", "○": "-", "·": ".", "…": "~", "β": "b"}
-"""One character for one, so that tables keep their columns; any other becomes a question mark."""
-
-
-def _like(error: UnicodeError) -> tuple[str, int]:
-    assert isinstance(error, UnicodeEncodeError)
-    return "".join(LIKE.get(character, "?") for character in error.object[error.start : error.end]), error.end
-
-
-def print_anything() -> None:
-    """Make the standard streams take every text, file names that are not text included.
-
-    A terminal of Windows or a pipe may be cp1252, a bare container's ASCII; and a file name with a byte that is no
-    character cannot even be written in UTF-8.
-    """
-    codecs.register_error("abstain", _like)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="abstain")
+    """Run the command and end the process."""
+    console.run_app(app)

@@ -1,9 +1,8 @@
-"""What `abstain replay` shows while it runs: what it took, and how far it is."""
+"""`abstain replay`."""
 
 import signal
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -11,155 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..replay.play import COMPILING
-from ..replay.wording import against, money, per_cent
+from .._core.terminal import progress, say
+from .console import command
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ..replay.options import Options
-    from ..replay.result import Policy, Replay
+    from ..replay.policies import Policy, Replay
 
-_EVERY = 10.0
-"""Seconds between two lines where there is no terminal to draw a bar in."""
 _MANY = 20
 """Names of columns in a line."""
-_SOON = 3.0
-"""Seconds after which compiling is said there."""
-
-
-@contextmanager
-def stopped_by_signals() -> Iterator[None]:
-    """Be asked to end as by Ctrl-C, so that nothing is left behind."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def say(console: "Console", *lines: str) -> None:
-    """Lines as they are, however long."""
-    for text in lines:
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-
-def say_what_was_found(
-    console: "Console", given: "Options", found: "Options", dropped: list[str], unused: list[str]
-) -> None:
-    """Columns that were not named, those nearly taken, those not used, and what is taken for granted."""
-    if given.label == found.label and given.models == found.models:
-        return
-    lines = ["Found in the log:"]
-    if given.label is None:
-        lines.append(f"  label: {found.label}")
-    if not given.models:
-        lines += [f"  model {model.name}: {', '.join(model.columns)} ({model.kind})" for model in found.models]
-        lines += [f"  {line}" for line in dropped]
-    if unused:
-        lines.append(f"Not used: {', '.join(unused[:_MANY])}{', ...' * (len(unused) > _MANY)}")
-    if found.delay == 0 and found.label_time is None:
-        lines.append("Labels are taken to come at once; --delay, or --time and --label-time, say otherwise.")
-    say(console, *lines)
-
-
-def say_the_command(console: "Console", given: "Options", found: "Options", log: str, out: str) -> None:
-    """The whole command, if something was found."""
-    if given.label != found.label or given.models != found.models:
-        say(console, "The whole command:", f"  {found.command(log, out)}")
-
-
-@contextmanager
-def progress(console: "Console") -> Iterator[Callable[[str, int, int], None]]:
-    """A bar with the time left; without a terminal, a line now and then."""
-    if not console.is_terminal:
-        last = time.monotonic()
-
-        waiting: threading.Timer | None = None
-
-        def line(step: str, done: int, total: int) -> None:
-            nonlocal last, waiting
-            if waiting is not None:
-                waiting.cancel()
-                waiting = None
-            if step == COMPILING:  # says nothing while it works; found on the disk, it is short
-                waiting = threading.Timer(_SOON, say, (console, f"{step} ..."))
-                waiting.daemon = True
-                waiting.start()
-            elif time.monotonic() - last >= _EVERY:
-                last = time.monotonic()
-                console.print(f"{step}: {done:,} of {total:,}", markup=False, highlight=False)
-
-        try:
-            yield line
-        finally:
-            if waiting is not None:
-                waiting.cancel()
-        return
-    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
-               TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())  # fmt: skip
-    with Progress(*columns, console=console, transient=True) as bar:
-        tasks: dict[str, TaskID] = {}
-
-        def update(step: str, done: int, total: int) -> None:
-            if step not in tasks:
-                for task in tasks.values():
-                    bar.update(task, completed=1, total=1)
-                tasks[step] = bar.add_task(step, total=total if total > 1 else None)
-            bar.update(tasks[step], completed=done)
-
-        yield update
-
-
 _WIDE = 100
 """Characters; in a narrower terminal the table has no column for differences in money."""
-BEYOND = "*"
+_BEYOND = "*"
 """Marks policies that review more than there is capacity for."""
-
-
-def show(console: "Console", found: "Replay", out: Path) -> None:
-    """The table, the verdict, and where the rest is."""
-    from rich.table import Table
-
-    for warning in found.warnings:
-        console.print(f"Warning: {warning}", markup=False, highlight=False, soft_wrap=True, style="bold red")
-    wide = console.width >= _WIDE
-    table = Table(title=f"{found.log}: {found.scored_rows:,} of {found.rows:,} rows scored")
-    table.add_column("policy", min_width=12)
-    for column in ("price a case", "mistakes", "reviews"):
-        table.add_column(column, justify="right")
-    table.add_column(f"against tuned{', %' * (not wide)}\n(95 % interval of it)", justify="right", no_wrap=True)
-    if wide:
-        table.add_column("in money", justify="right")
-    tuned = next(policy for policy in found.policies if policy.kind == "tuned")
-    for policy in found.policies:
-        style = "bold" if policy.kind == "gate" else None
-        table.add_row(policy.name, *_cells(found, policy, tuned, wide), style=style)
-    console.print(table, markup=False)
-    if any(policy.beyond(found.share) for policy in found.policies):
-        say(console, f"{BEYOND} more reviews than the {per_cent(found.share or 0.0)} there is capacity for")
-    say(console, found.verdict, *(f"Note: {note}" for note in found.notes), f"Report: {out / 'report.html'}")
-
-
-def _cells(found: "Replay", policy: "Policy", tuned: "Policy", wide: bool) -> list[str]:
-    reviews = per_cent(policy.reviewed) + BEYOND * policy.beyond(found.share)
-    cells = [money(policy.loss, found.price, found.unit), per_cent(policy.mistakes), reviews]
-    if policy.difference is None:
-        return cells
-    share, interval = against(policy, tuned)
-    share = share if wide else share.removesuffix(" %")
-    cells.append(f"{share} ({interval})" if interval else share)
-    amount = money(policy.difference, found.price, found.unit)
-    return cells + [amount if amount.startswith("-") else f"+{amount}"] * wide
 
 
 def replay(
@@ -220,34 +85,98 @@ def replay(
 
     Columns that are not named are found by their names, as gbm and gbm_confidence.
     """
-    from rich.console import Console
+    with command("replay", stopped="Interrupted; nothing was written.") as console, stopped_by_signals():
+        from ..replay.options import CLASS, PROBABILITY, VALUE, Options, model_columns
+        from ..replay.play import COMPILING
+        from ..replay.run import replay as play
 
-    from ..errors import AbstainError
-    from ..replay.options import CLASS, PROBABILITY, VALUE, Options, model_columns
-    from ..replay.run import replay as play
+        given = ((CLASS, model), (PROBABILITY, probability), (VALUE, value))
+        options = Options(
+            models=tuple(model_columns(kind, text) for kind, texts in given for text in texts or ()),
+            label=label, positive=positive, task=task, cost=cost, review_price=review_price,
+            mistake_price=mistake_price, mistake_column=mistake_column, max_error=max_error, capacity=capacity,
+            labels=labels, delay=delay, time=time, label_time=label_time, learner=learner, warm_start=warm_start,
+            seed=seed, unit=unit,
+        )  # fmt: skip
 
-    console = Console()
+        def tell(found: Options, dropped: list[str], unused: list[str]) -> None:
+            if options.label != found.label or options.models != found.models:
+                say(console, *what_was_found(options, found, dropped, unused))
+                say(console, "The whole command:", f"  {found.command(str(log), str(out))}")
+
+        with progress(console, quiet=COMPILING) as report:
+            found = play(log, options, out, progress=report, tell=tell)
+    with command("replay") as console:
+        show(console, found, out)
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Be asked to end as by Ctrl-C, so that nothing is left behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
     try:
-        with stopped_by_signals():
-            given = ((CLASS, model), (PROBABILITY, probability), (VALUE, value))
-            options = Options(
-                models=tuple(model_columns(kind, text) for kind, texts in given for text in texts or ()),
-                label=label, positive=positive, task=task, cost=cost, review_price=review_price,
-                mistake_price=mistake_price, mistake_column=mistake_column, max_error=max_error, capacity=capacity,
-                labels=labels, delay=delay, time=time, label_time=label_time, learner=learner, warm_start=warm_start,
-                seed=seed, unit=unit,
-            )  # fmt: skip
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
-            def tell(found: Options, dropped: list[str], unused: list[str]) -> None:
-                say_what_was_found(console, options, found, dropped, unused)
-                say_the_command(console, options, found, str(log), str(out))
 
-            with progress(console) as report:
-                found = play(log, options, out, progress=report, tell=tell)
-    except (AbstainError, OSError) as error:
-        console.print(f"error: {error}", markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        console.print("Interrupted; nothing was written.", markup=False, highlight=False)
-        raise typer.Exit(130) from None
-    show(console, found, out)
+def what_was_found(given: "Options", found: "Options", dropped: list[str], unused: list[str]) -> list[str]:
+    """Columns that were not named, those nearly taken, those not used, and what is taken for granted."""
+    lines = ["Found in the log:"]
+    if given.label is None:
+        lines.append(f"  label: {found.label}")
+    if not given.models:
+        lines += [f"  model {model.name}: {', '.join(model.columns)} ({model.kind})" for model in found.models]
+        lines += [f"  {line}" for line in dropped]
+    if unused:
+        lines.append(f"Not used: {', '.join(unused[:_MANY])}{', ...' * (len(unused) > _MANY)}")
+    if found.delay == 0 and found.label_time is None:
+        lines.append("Labels are taken to come at once; --delay, or --time and --label-time, say otherwise.")
+    return lines
+
+
+def show(console: "Console", found: "Replay", out: Path) -> None:
+    """The table, the verdict, and where the rest is."""
+    from rich.table import Table
+
+    from ..replay.wording import per_cent
+
+    for warning in found.warnings:
+        say(console, f"Warning: {warning}", style="bold red")
+    wide = console.width >= _WIDE
+    table = Table(title=f"{found.log}: {found.scored_rows:,} of {found.rows:,} rows scored")
+    table.add_column("policy", min_width=12)
+    for column in ("price a case", "mistakes", "reviews"):
+        table.add_column(column, justify="right")
+    table.add_column(f"against tuned{', %' * (not wide)}\n(95 % interval of it)", justify="right", no_wrap=True)
+    if wide:
+        table.add_column("in money", justify="right")
+    tuned = next(policy for policy in found.policies if policy.kind == "tuned")
+    for policy in found.policies:
+        style = "bold" if policy.kind == "gate" else None
+        table.add_row(policy.name, *_cells(found, policy, tuned, wide), style=style)
+    console.print(table, markup=False)
+    if any(policy.beyond(found.share) for policy in found.policies):
+        say(console, f"{_BEYOND} more reviews than the {per_cent(found.share or 0.0)} there is capacity for")
+    say(console, found.verdict, *(f"Note: {note}" for note in found.notes), f"Report: {out / 'report.html'}")
+
+
+def _cells(found: "Replay", policy: "Policy", tuned: "Policy", wide: bool) -> list[str]:
+    from ..replay.wording import against, money, per_cent
+
+    reviews = per_cent(policy.reviewed) + _BEYOND * policy.beyond(found.share)
+    cells = [money(policy.loss, found.price, found.unit), per_cent(policy.mistakes), reviews]
+    if policy.difference is None:
+        return cells
+    share, interval = against(policy, tuned)
+    share = share if wide else share.removesuffix(" %")
+    cells.append(f"{share} ({interval})" if interval else share)
+    amount = money(policy.difference, found.price, found.unit)
+    return cells + [amount if amount.startswith("-") else f"+{amount}"] * wide

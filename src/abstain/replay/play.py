@@ -1,46 +1,31 @@
-"""Medians over stretches of rows, for rows that come in slices."""
+"""Playing a log: the gate and its alternatives, row by row, and what they cost in sums over stretches of rows."""
 
 import inspect
-from typing import Any
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import learners
-from ..alternatives import Retuning, Rounds, Totals, sums
+from ..alternatives import Retuning, Rounds, Totals, first_tenth, follow, sums
 from ..errors import InputError, shown
-from ..gate.frames import Player
+from ..gate.frames import PlayedCases, Player
 from ..gate.gate import Gate
-from ..typing import Bools, Floats
-from .cases import Cases, Progress, Rows, Slice
+from ..typing import Array, Bools, Floats, Ints
 from .options import COST, Options
-from .result import ALL, ALWAYS, COUNTED, GATE, HINDSIGHT, OWN, REVIEW, TUNED, Cuts, Outcome, PolicySums, blocks, pieces
-from .wording import money, per_cent, span
+from .rows import Progress, Rows, Slice
 
+if TYPE_CHECKING:
+    import polars as pl
 
-class Medians:
-    """The median of each stretch, for values that come in order."""
-
-    def __init__(self, cuts: Cuts, medians: Floats) -> None:
-        self._cuts, self._medians = cuts, medians
-        self._piece, self._open = -1, []  # type: int, list[Floats]
-
-    def add(self, begin: int, values: Floats) -> None:
-        """The next values."""
-        edges = self._cuts.edges
-        inside = edges[(edges > begin) & (edges < begin + len(values))]
-        for part in np.split(values, inside - begin):
-            piece = int(np.searchsorted(edges, begin, side="right")) - 1
-            if piece != self._piece:
-                self.close()
-                self._piece = piece
-            self._open.append(part)
-            begin += len(part)
-
-    def close(self) -> None:
-        """The stretch that was open is whole."""
-        if self._open:
-            self._medians[self._piece] = np.median(np.concatenate(self._open))
-        self._open = []
+COMPILING = "compiling, once for each kind of use"
+"""The step before the first slice is played; what was compiled before is found on the disk."""
+GATE, TUNED, OWN, ALL, HINDSIGHT, REVIEW, ALWAYS = (
+    "gate", "tuned", "retuned-own", "retuned-all", "hindsight", "review", "always"
+)  # fmt: skip
+COUNTED = ("reviewed", "over_capacity", "explored", "unanswered")
 
 
 def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float) -> Gate:
@@ -89,33 +74,155 @@ def _learner(name: str) -> Any:
     raise InputError(f"--learner: expected one of {', '.join(known)}, got {shown(name)}")
 
 
-def how_late(options: Options, seconds: float) -> str:
-    """When labels come: so many seconds late in the mean, where the log has times."""
-    if options.label_time is not None:
-        return f"when the column {options.label_time} says, {span(seconds)} after the case in the mean"
-    return f"{options.delay:,} rows late" if options.delay else "at once"
+MOST_PIECES = 200
+"""Points of a curve over time."""
 
 
-def how_much(gate: Gate, options: Options) -> str | None:
-    """The capacity."""
-    if options.capacity is None:
-        return None
-    burst = getattr(gate.capacity, "burst", None)
-    return f"{per_cent(options.capacity)} of cases" + ("" if burst is None else f", bursts of {burst:,}")
+class Cuts:
+    """Where rows are cut: stretch k has the rows from ``edges[k]`` to before ``edges[k + 1]``."""
+
+    def __init__(self, edges: Ints) -> None:
+        self.edges = edges
+        self.n = len(edges) - 1
+        self.sizes = np.diff(edges)
+
+    def add(self, sums: Floats, values: Array, begin: int) -> None:
+        """Add the values of the rows from ``begin`` on to the sums of their stretches; others are left out."""
+        low, high = max(begin, int(self.edges[0])), min(begin + len(values), int(self.edges[-1]))
+        if low >= high:
+            return
+        first, last = np.searchsorted(self.edges, [low, high - 1], side="right") - 1
+        starts = np.maximum(self.edges[first : last + 1], low) - low
+        sums[first : last + 1] += np.add.reduceat(values[low - begin : high - begin], starts, dtype=np.float64)
 
 
-def prices(options: Options, max_stake: float) -> list[str]:
-    """What was taken for prices without being told."""
-    if options.mistake_column is not None and options.mistake_price is None:
-        most = money(max_stake, 1.0, options.unit)
-        return [f"A mistake costs what {options.mistake_column} says, at most {most}, its largest value."]
-    if options.cost is None and options.review_price is None:
-        return [f"Nothing was said of prices: a review costs {COST:g} of a mistake (--cost)."]
-    return []
+def pieces(n: int) -> Cuts:
+    """All rows, for curves over time."""
+    k = min(n, MOST_PIECES)
+    return Cuts(np.arange(k + 1) * n // k)
 
 
-COMPILING = "compiling, once for each kind of use"
-"""The step before the first slice is played; what was compiled before is found on the disk."""
+def blocks(first: int, n: int) -> Cuts:
+    """The scored rows, in blocks as long as there are blocks: sqrt(n) rows each; the last may be shorter."""
+    length = math.isqrt(n - first - 1) + 1
+    return Cuts(np.append(np.arange(first, n, length), n))
+
+
+class PolicySums:
+    """What a policy paid and handed over: over time, and in the blocks of the scored rows."""
+
+    def __init__(self, over_time: Cuts, scored: Cuts, mistake: float) -> None:
+        """An answer that loses more than ``mistake`` is a mistake."""
+        self._over_time, self._scored, self._mistake = over_time, scored, mistake
+        self.loss, self.reviewed = np.zeros(over_time.n), np.zeros(over_time.n)
+        self.blocks, self._reviewed, self._mistakes = (np.zeros(scored.n) for _ in range(3))
+
+    def add(self, begin: int, loss: Floats, reviewed: Bools) -> Bools:
+        """Count rows from ``begin`` on; which of them are mistakes."""
+        wrong = ~reviewed & (loss > self._mistake)
+        self._over_time.add(self.loss, loss, begin)
+        self._over_time.add(self.reviewed, reviewed, begin)
+        self._scored.add(self.blocks, loss, begin)
+        self._scored.add(self._reviewed, reviewed, begin)
+        self._scored.add(self._mistakes, wrong, begin)
+        return wrong
+
+    @property
+    def means(self) -> tuple[float, float, float]:
+        """Loss, share reviewed and share of mistakes, a scored row."""
+        n = self._scored.sizes.sum()
+        return tuple(float(part.sum() / n) for part in (self.blocks, self._reviewed, self._mistakes))  # type: ignore[return-value]
+
+
+@dataclass
+class Outcome:
+    """What came out, in sums."""
+
+    first: int
+    origin: int
+    """The first scored row, and the first row that the gate played."""
+    over_time: Cuts
+    scored: Cuts
+    policies: dict[str, PolicySums]
+    """By kind, and "always NAME"."""
+    totals: Totals
+    """Of the gate's thresholds and those tuned, on the scored rows."""
+    tuned: tuple[int, float]
+    hindsight: tuple[int, float]
+    by_class: Ints
+    """Scored rows of each class, mistakes of the gate, mistakes of tuned."""
+    followed: Floats
+    answered: Floats
+    """By model, over time: cases in which the gate followed it, rows in which it had an answer."""
+    threshold: Floats
+    """The median, over time; NaN where the gate did not play."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Cases of the gate on all rows it played: reviewed, over_capacity, explored, and without any answer."""
+
+
+class Medians:
+    """The median of each stretch, for values that come in order."""
+
+    def __init__(self, cuts: Cuts, medians: Floats) -> None:
+        self._cuts, self._medians = cuts, medians
+        self._piece, self._open = -1, []  # type: int, list[Floats]
+
+    def add(self, begin: int, values: Floats) -> None:
+        """The next values."""
+        edges = self._cuts.edges
+        inside = edges[(edges > begin) & (edges < begin + len(values))]
+        for part in np.split(values, inside - begin):
+            piece = int(np.searchsorted(edges, begin, side="right")) - 1
+            if piece != self._piece:
+                self.close()
+                self._piece = piece
+            self._open.append(part)
+            begin += len(part)
+
+    def close(self) -> None:
+        """The stretch that was open is whole."""
+        if self._open:
+            self._medians[self._piece] = np.median(np.concatenate(self._open))
+        self._open = []
+
+
+class Cases:
+    """Written slice by slice, and put together at the end: no more than a slice is in memory."""
+
+    def __init__(self, folder: Path, models: list[str], n_levels: int) -> None:
+        folder.mkdir()
+        self._folder, self._models, self._last = folder, models, n_levels - 1
+        self._n = 0
+
+    def add(self, row: Ints, played: PlayedCases) -> None:
+        """The next cases; ``row`` is their number in the log, from 1."""
+        import polars as pl
+
+        frame = pl.DataFrame(
+            {
+                "row": row,
+                "action": _named(played.reviewed.astype(np.int64), ["answer", "review"]),
+                "model": _named(played.model, self._models),
+                # "Always review" has no threshold.
+                "threshold": pl.Series(np.where(played.level == self._last, np.nan, played.threshold)).fill_nan(None),
+                "loss": played.loss,
+                "over_capacity": played.over_capacity,
+            }
+        )
+        frame.write_parquet(self._folder / f"{self._n:09}.parquet", compression="lz4")
+        self._n += 1
+
+    def write(self, path: Path) -> None:
+        """All cases in one file."""
+        import polars as pl
+
+        pl.scan_parquet(self._folder / "*.parquet").sink_parquet(path)
+
+
+def _named(codes: Ints, names: list[str]) -> "pl.Series":
+    import polars as pl
+
+    return pl.Series(names, dtype=pl.Enum(names)).gather(codes)
 
 
 class Game:
@@ -126,7 +233,7 @@ class Game:
         more than ``mistake`` is a mistake.
         """
         self._rows, self._gate, self._cases = rows, gate, cases
-        tenth, models = rows.n // 10, len(gate.models)
+        tenth, models = first_tenth(rows.n), len(gate.models)
         labelled = rows.read(0, tenth).rounds()
         self._own, self._all = Retuning(labelled), Retuning(labelled, own=False)
         thresholds = [np.union1d(sums(labelled, model)[0], gate.levels[model]) for model in range(models)]
@@ -208,9 +315,8 @@ class Game:
         return wrong
 
     def _fixed(self, kind: str, part: Slice, rounds: Rounds, model: int, threshold: float) -> Bools:
-        silent = rounds.confidence[:, model] <= threshold
-        loss = np.where(silent, rounds.cost, rounds.losses[:, model])
-        return self.out.policies[kind].add(part.begin, loss, silent)
+        played = follow(rounds, model, threshold)
+        return self.out.policies[kind].add(part.begin, played.loss, played.abstained)
 
     def _look_back(self) -> None:
         """The best afterwards: tuned itself, unless another is better by more than sums in another order differ."""

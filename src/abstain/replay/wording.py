@@ -3,46 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ..gate.arguments import as_text
-from .cases import Facts
+from ..gate.gate import Gate
 from .classes import Classes
-from .options import CLASS, PROBABILITY, Options
-from .result import ALL, ALWAYS, GATE, HINDSIGHT, OWN, REVIEW, TUNED, Outcome, Policy
-
-
-def from_on(name: str, threshold: float, max_error: float | None = None) -> str:
-    """A model and its threshold; for numbers, as an error in the log's own unit, too.
-
-    >>> from_on("gbm", 0.8512), from_on("gbm", -1.0), from_on("gbm", 1.0), from_on("gbm", 0.99821)
-    ('gbm from 0.851 on', 'gbm always', 'everything to review', 'gbm from 0.9982 on')
-    >>> from_on("gbm", 0.36, 10.0)
-    'gbm from an expected error of 6.4 down (0.36)'
-    """
-    if threshold >= 1.0:
-        return "everything to review"
-    if threshold < 0.0:
-        return f"{name} always"
-    level = as_text(threshold, 3)
-    level = level.rstrip("0").rstrip(".") if "." in level else level
-    if max_error is not None:
-        return f"{name} from an expected error of {(1.0 - threshold) * max_error:.3g} down ({level})"
-    return f"{name} from {level} on"
-
-
-def kind_of(key: str) -> str:
-    """The kind of a policy."""
-    return ALWAYS if key.startswith(f"{ALWAYS} ") else key
-
-
-def name_of(
-    key: str, models: list[str], tuned: tuple[int, float], hindsight: tuple[int, float], max_error: float | None = None
-) -> str:
-    """A policy, for the table."""
-    if key in (TUNED, HINDSIGHT):
-        model, threshold = tuned if key == TUNED else hindsight
-        return f"{key}: {from_on(models[model], threshold, max_error)}"
-    plain = {GATE: "gate", OWN: "re-tuned, own labels", ALL: "re-tuned, all labels", REVIEW: "everything to review"}
-    return plain.get(key, key)
+from .options import CLASS, COST, PROBABILITY, Options
+from .play import ALL, GATE, OWN, TUNED, Outcome
+from .policies import Policy
+from .rows import Facts
 
 
 def per_cent(share: float) -> str:
@@ -93,6 +59,31 @@ def span(seconds: float) -> str:
         if seconds >= 2.0 * size:
             return f"{seconds / size:.3g} {name}"
     return f"{seconds:.3g} seconds"
+
+
+def how_late(options: Options, seconds: float) -> str:
+    """When labels come: so many seconds late in the mean, where the log has times."""
+    if options.label_time is not None:
+        return f"when the column {options.label_time} says, {span(seconds)} after the case in the mean"
+    return f"{options.delay:,} rows late" if options.delay else "at once"
+
+
+def how_much(gate: Gate, options: Options) -> str | None:
+    """The capacity."""
+    if options.capacity is None:
+        return None
+    burst = getattr(gate.capacity, "burst", None)
+    return f"{per_cent(options.capacity)} of cases" + ("" if burst is None else f", bursts of {burst:,}")
+
+
+def prices(options: Options, max_stake: float) -> list[str]:
+    """What was taken for prices without being told."""
+    if options.mistake_column is not None and options.mistake_price is None:
+        most = money(max_stake, 1.0, options.unit)
+        return [f"A mistake costs what {options.mistake_column} says, at most {most}, its largest value."]
+    if options.cost is None and options.review_price is None:
+        return [f"Nothing was said of prices: a review costs {COST:g} of a mistake (--cost)."]
+    return []
 
 
 FEW = 5_000

@@ -7,7 +7,7 @@ from math import isnan, nan
 from statistics import median
 from typing import Any, NamedTuple
 
-from ..result import Replay, Timeline
+from ..policies import Replay, Timeline
 
 MOST_POINTS = 60
 """More points over time are noise to the eye."""

@@ -1,0 +1,39 @@
+"""Which optional packages are installed: the library needs NumPy, Numba and SciPy, all else is in extras."""
+
+from importlib.util import find_spec
+
+PACKAGES = {
+    "cli": ("typer", "rich", "polars", "jinja2", "plotly"),
+    "studies": ("typer", "rich", "polars", "jinja2", "plotly", "matplotlib", "joblib", "pydantic"),
+    "sklearn": ("sklearn",),
+    "river": ("river",),
+    "dask": ("dask", "distributed"),
+}
+"""The modules of each extra of ``pyproject.toml``."""
+
+
+def missing(who: str, *extras: str) -> str | None:
+    """Say in one line what has to be installed.
+
+    Args:
+        who: What needs the extras: a command, say.
+        extras: Names of extras.
+
+    Returns:
+        The line, or None if everything is there.
+
+    >>> missing("abstain replay", "cli")
+    """
+    needed = {extra: [name for name in PACKAGES[extra] if not _is_there(name)] for extra in extras}
+    gone = dict.fromkeys(name for names in needed.values() for name in names)
+    if not gone:
+        return None
+    wanted = ",".join(extra for extra, names in needed.items() if names)
+    return f"{who} needs {', '.join(gone)}: pip install 'abstain[{wanted}]'"
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):  # blocked, or only half installed
+        return False
