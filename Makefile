@@ -8,10 +8,10 @@ BIN := $(VENV)/$(PROGRAMS)
 
 .PHONY: demo test test-long test-bounds test-lowest bench lint docs clean
 
-# What running needs ...
+# What the demo needs ...
 $(VENV)/runs: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .[sklearn]
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .[cli,sklearn]
 	touch $@
 
 # ... and what development does.
@@ -26,9 +26,7 @@ test: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 -m "not long"
 
 test-long: $(VENV)/ready
-	ABSTAIN_TESTS=long $(BIN)/python -m pytest -n 2 -m long tests
-	ABSTAIN_TESTS=long $(BIN)/python -m pytest -n 2 -m "not long" tests/learners/test_equal_reference.py tests/learners/test_exp3_abs.py tests/learners/test_cont_exp3_abs.py \
-	tests/learners/test_weighted.py tests/learners/test_ucb_abs.py tests/gate/test_gate.py
+	$(BIN)/python -m pytest -n 2 -m long --hypothesis-profile long tests
 
 # The kernels once more, every index checked.
 test-bounds: $(VENV)/ready
@@ -40,7 +38,7 @@ $(LOWEST)/ready: pyproject.toml tests/lowest.py
 	$(PYTHON) -m venv $(LOWEST)
 	$(PYTHON) tests/lowest.py > $(LOWEST)/constraints.txt
 	$(LOWEST)/$(PROGRAMS)/python -m pip install --quiet --disable-pip-version-check \
-	--constraint $(LOWEST)/constraints.txt --editable .[sklearn,river,dask] \
+	--constraint $(LOWEST)/constraints.txt --editable .[all] \
 	hypothesis pandas pytest pytest-benchmark pytest-xdist
 	touch $@
 

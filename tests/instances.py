@@ -1,6 +1,6 @@
 """Random games, the odd ones included, as hypothesis strategies."""
 
-import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +12,19 @@ import abstain as ab
 SHAPES = ("random", "nested", "everyone", "nobody", "one", "same")
 
 
-def games(n: int) -> settings:
-    """So many random games in `make test-long`, a tenth of them in `make test`."""
-    return settings(max_examples=n if os.environ.get("ABSTAIN_TESTS") == "long" else n // 10)
+LONG = settings.default is settings.get_profile("long")
+"""Whether pytest was called with ``--hypothesis-profile long``, as `make test-long` does."""
+
+
+def games(n: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorate a test of random games: n of them in `make test-long`, a tenth of that in `make test`."""
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        decorated = settings(max_examples=n if LONG else n // 10)(test)
+        decorated.is_longer = LONG
+        return decorated
+
+    return decorate
 
 
 @dataclass

@@ -40,6 +40,7 @@ def numbers(**options):
     return GateClassifier({"bayes": Numbers() | naive_bayes.GaussianNB()}, **{"cost": 0.2, "seed": 0, **options})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "model",
     [

@@ -31,6 +31,7 @@ def two(**options):
     return GateClassifier(**{"estimators": TWO, "cost": 0.1, "random_state": 0, **options})
 
 
+@pytest.mark.long
 @parametrize_with_checks(
     [
         GateClassifier(),

@@ -8,6 +8,8 @@ from abstain.checks import CHECKS, check_hidden_labels, check_learner
 
 from .test_learners import COSTS, EXPERTS, RINGS
 
+pytestmark = pytest.mark.long
+
 OPTIONS = {
     "plain": {},
     "abstained": {"feedback": "abstained"},
@@ -76,14 +78,12 @@ def test_shown_labels_are_used(kind, options):
 
 
 @each_player
-@pytest.mark.long
 @pytest.mark.parametrize("name", EXPERTS)
 def test_every_kind_of_experts(name, make):
     check_learner(lambda: make(EXPERTS[name], cost=0.3, seed=1))
 
 
 @each_player
-@pytest.mark.long
 @pytest.mark.parametrize("name", COSTS)
 @pytest.mark.parametrize("loss", ["zero_one", "ramp", "hinge"])
 def test_every_cost_and_loss(name, make, loss):

@@ -6,6 +6,8 @@ import pytest
 import abstain as ab
 from abstain.errors import InputError
 
+pytestmark = pytest.mark.long
+
 X, Y = ab.datasets.load("synthetic", n=600, seed=0)
 RINGS = ab.experts.hyperplanes(2, 5, 6, seed=0)
 # Sums of these are exact, so that it does not matter in which order they are taken.

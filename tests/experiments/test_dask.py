@@ -14,6 +14,8 @@ from abstain.experiments.runner import run
 
 from .small import small
 
+pytestmark = pytest.mark.long
+
 distributed = pytest.importorskip("distributed")
 
 

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import os
 import pickle
 import threading
 from dataclasses import fields, replace
@@ -18,7 +17,7 @@ import abstain as ab
 from abstain.errors import DecisionError, FileError, InputError, LabelError
 from abstain.gate.frames import Block
 
-from ..instances import games
+from ..instances import LONG, games
 
 SAID = {"gbm": ("spam", 0.93), "logreg": ("ham", 0.61), "rules": None}
 
@@ -579,7 +578,7 @@ def test_playing_blocks_is_deciding_and_learning(data):
     later, two = data.draw(st.booleans()), data.draw(st.booleans())
     classes = (0, 1) if two else ("x", "y", "z")
     options = {"max_stake": 10.0, "cost": None, "review": 2.0} if data.draw(st.booleans()) else {"cost": 0.2}
-    options |= {"capacity": 0.3} if os.environ.get("ABSTAIN_TESTS") == "long" and data.draw(st.booleans()) else {}
+    options |= {"capacity": 0.3} if LONG and data.draw(st.booleans()) else {}
     options |= {"labels": labels, "seed": seed, "thresholds": 5, "task": "binary" if two else "classes"}
     one, other = (ab.Gate(models, **options) for _ in range(2))
     answers = [[classes[i] for i in rng.integers(0, len(classes), 2)] for _ in range(n)]

@@ -19,6 +19,8 @@ from ..instances import games, tables
 from ..reference.capacity import Limited
 from .test_weighted import carried, feedbacks, floors, memories, twin_of
 
+pytestmark = pytest.mark.long
+
 KINDS = [ab.DoublyRobust, ab.Exp3Abs]
 each_kind = pytest.mark.parametrize("kind", KINDS)
 RINGS = ab.experts.hyperplanes(2, 4, 5, seed=0)

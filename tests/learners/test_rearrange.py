@@ -19,6 +19,8 @@ from ..reference.game import written_out
 from ..reference.robust import Player, Robust
 from .test_weighted import feedbacks, floors, memories
 
+pytestmark = pytest.mark.long
+
 LEVELS = np.array([-1.0, 0.2, 0.5, 0.9])
 MODELS = 5
 LATE = [{}, {"memory": "adaptive", "min_observe": 0.05}, {"memory": 40, "feedback": "both"}]

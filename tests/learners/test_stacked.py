@@ -13,6 +13,8 @@ from ..reference.game import written_out
 from ..reference.stacked import Stacked
 from .test_weighted import SETS, assert_plays_like_its_twin, delays
 
+pytestmark = pytest.mark.long
+
 
 def twin_of(learner, X, y):
     advice = learner.experts.advise(np.asarray(X, float))
@@ -32,7 +34,6 @@ def test_it_equals_its_twin(table, delay, seed):
     assert learner.weights.sum() + learner.stacker_weight == pytest.approx(1.0, abs=1e-12)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize(("loss", "delay"), [("zero_one", 0), ("ramp", 3), ("hinge", 1)])
 @pytest.mark.parametrize("cost", [0.1, 0.3, 0.5])

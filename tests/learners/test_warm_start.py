@@ -10,6 +10,8 @@ from abstain.errors import AbstainError, InputError
 from .test_stacked import twin_of as twin_of_stacked
 from .test_weighted import SETS, twin_of
 
+pytestmark = pytest.mark.long
+
 RNG = np.random.default_rng(0)
 X, Y = RNG.uniform(-1.0, 1.0, (120, 3)), RNG.choice([-1, 1], 120)
 RINGS = SETS["rings"]
