@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from .._core.validation import as_count
 from ..errors import InputError
 from .evidence import Known, Results
-from .registry import found
+from .registry import CLAIMS, collected
 from .toml import AnyStudy
 
 if TYPE_CHECKING:
@@ -114,8 +113,8 @@ class Claim:
 
 
 def all_claims() -> Sequence[Claim]:
-    """Every claim of the modules of this package, by their numbers."""
-    return found(import_module("abstain.paper.claims"), Claim)
+    """Every registered claim, by their numbers."""
+    return collected(CLAIMS, Claim)
 
 
 def judge(curves: "pl.DataFrame", studies: Iterable[AnyStudy] = (), known: Known | None = None) -> list[Verdict]:

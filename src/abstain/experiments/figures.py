@@ -3,14 +3,13 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .._core.validation import as_count
 from ..errors import InputError
 from . import outputs
-from .registry import found
+from .registry import FIGURES, collected
 from .results import summary
 from .study import LearnerStudy
 from .style import look, rendered, trying, write
@@ -97,8 +96,8 @@ class Pictures(NamedTuple):
 
 
 def known() -> Sequence[Figure[Any]]:
-    """All figures of this package, by their numbers."""
-    return found(import_module("abstain.paper.figures"), Figure)
+    """Every registered figure, by their numbers."""
+    return collected(FIGURES, Figure)
 
 
 def draw_all(
