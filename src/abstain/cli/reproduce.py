@@ -35,16 +35,20 @@ def reproduce(
     from rich.markup import escape
 
     from ..errors import AbstainError
-    from ..experiments import reproduce as studies
+    from ..experiments.reproduce import reproduce as run
+    from ..paper import find
 
     console = Console()
     if out is None:
         out = Path("out", "quick") if quick else Path("out")
     try:
-        fine = studies.reproduce(study, out, quick=quick, data=data, jobs=jobs, dask=dask, console=console)
+        command = f"abstain reproduce {study}{' --quick' if quick else ''}"
+        fine = run(
+            find(study), out, command=command, quick=quick, data=data, jobs=jobs, dask=dask, console=console
+        )  # fmt: skip
     except (AbstainError, OSError) as error:
         console.print(f"[red]error:[/red] {escape(str(error))}", highlight=False, soft_wrap=True)
-        raise typer.Exit(1) from None
+        raise typer.Exit(2) from None
     except KeyboardInterrupt:
         text = f"Interrupted. What is finished is kept in {out}: the same command goes on from there."
         console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from .._core.validation import as_count
 from ..errors import InputError
 from .evidence import Known, Results
 from .registry import CLAIMS, collected
-from .toml import AnyStudy
+from .study import Study
 
 if TYPE_CHECKING:
     import polars as pl
@@ -117,7 +117,7 @@ def all_claims() -> Sequence[Claim]:
     return collected(CLAIMS, Claim)
 
 
-def judge(curves: "pl.DataFrame", studies: Iterable[AnyStudy] = (), known: Known | None = None) -> list[Verdict]:
+def judge(curves: "pl.DataFrame", studies: Iterable[Study] = (), known: Known | None = None) -> list[Verdict]:
     """A verdict on each claim, in their order, from the results frame of any studies.
 
     ``studies`` are those whose roles are not the paper's, ``known`` is what the frame does not say.

@@ -2,18 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from . import results
-from .results import MACHINE, ORDER
+from .results import Results, read_all
 
-if TYPE_CHECKING:
-    import polars as pl
-
-RUN = 5
-"""Fields that say which run of ContEXP3-ABS a row is (`growth.Row`)."""
 MOST = 20
 """Settings that are named; of more, the number is said."""
 
@@ -22,16 +16,25 @@ def differences(one: Path, other: Path) -> list[str]:
     """A sentence for each difference between two folders, or files, of results; none if they are the same.
 
     What depends on the machine, times and hosts, is not compared.
+
+    Raises:
+        FileError: If one of them has no results.
     """
-    first, second = results.read(one), results.read(other)
-    return [*_of_spec(first.about, second.about), *_of_growth(first.about, second.about),
-            *_of_curves(first.curves.drop(MACHINE), second.curves.drop(MACHINE))]  # fmt: skip
+    first, second = read_all(one), read_all(other)
+    found = [*_of_versions(first, second), *_of_studies(first, second)]
+    for kind in first.keys() & second.keys():
+        found += _of_frames(kind, first[kind], second[kind])
+    return found
 
 
-def _of_spec(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
-    if one.get("version") != other.get("version"):
-        yield f"version: {one.get('version', 'not said')}, then {other.get('version', 'not said')}"
-    both = [{study["name"]: study for study in about.get("studies", ())} for about in (one, other)]
+def _of_versions(one: Mapping[str, Results], other: Mapping[str, Results]) -> Iterator[str]:
+    both = [next(iter(some.values())).version for some in (one, other)]
+    if both[0] != both[1]:
+        yield f"version: {both[0]}, then {both[1]}"
+
+
+def _of_studies(one: Mapping[str, Results], other: Mapping[str, Results]) -> Iterator[str]:
+    both = [{study["name"]: study for found in some.values() for study in found.studies} for some in (one, other)]
     for name in dict.fromkeys([*both[0], *both[1]]):
         if name not in both[0] or name not in both[1]:
             yield f"study {name}: only in the {'first' if name in both[0] else 'second'}"
@@ -65,35 +68,32 @@ def _key(value: Any) -> str | None:
     return next((key for key in ("name", "label") if len({one.get(key) for one in value} - {None}) == len(value)), None)
 
 
-def _of_growth(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
-    runs = [{tuple(row[:RUN]): row[RUN:] for row in about.get("growth", ())} for about in (one, other)]
-    shared = runs[0].keys() & runs[1].keys()
-    wrong = sum(runs[0][key] != runs[1][key] for key in shared)
-    for k, which in enumerate(("first", "second")):
-        if len(runs[k]) > len(shared):
-            yield f"growth: {len(runs[k]) - len(shared):,} runs only in the {which}"
-    if wrong:
-        yield f"growth: {wrong:,} of {len(shared):,} runs differ"
-
-
-def _of_curves(one: "pl.DataFrame", other: "pl.DataFrame") -> Iterator[str]:
-    """Rows that only one has, and the largest difference of each setting and learner."""
+def _of_frames(kind: str, first: Results, second: Results) -> Iterator[str]:
+    """Rows that only one has, and the largest differences in each setting."""
     import polars as pl
 
+    keys, setting, machine = first.columns
+    one, other = (found.frame.drop(machine, strict=False) for found in (first, second))
     for which, here, there in (("first", one, other), ("second", other, one)):
-        alone = here.join(there, on=ORDER, how="anti")
-        runs = alone.select(ORDER[:-1]).n_unique()
-        if runs:
-            names = ", ".join(sorted(set(alone["learner"].to_list()))[:MOST])
-            yield f"curves: {runs:,} runs, or points of them, only in the {which} ({names})"
-    values = [name for name in one.columns if name in other.columns and name not in ORDER]
-    both = one.join(other, on=ORDER, how="inner", suffix="_other", maintain_order="left")
+        alone = here.join(there, on=keys, how="anti", nulls_equal=True)
+        if len(alone):
+            names = ", ".join(sorted({str(value) for value in alone[setting[-1]].unique()})[:MOST])
+            yield f"{kind}: {len(alone):,} rows only in the {which} ({setting[-1]} {names})"
+    values = [name for name in one.columns if name in other.columns and name not in keys]
+    both = one.join(other, on=keys, how="inner", suffix="_other", maintain_order="left", nulls_equal=True)
     wrong = both.filter(pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_other")) for name in values))
-    groups = wrong.partition_by("study", "dataset", "cost", "learner", as_dict=True, maintain_order=True)
-    for (study, dataset, cost, learner), rows in list(groups.items())[:MOST]:
-        gaps = {name: np.abs((rows[name] - rows[f"{name}_other"]).to_numpy()).max() for name in values}
-        parts = [f"{name} by up to {gap:.6g}" for name, gap in gaps.items() if gap]
-        runs = rows.select("expert_set", "draw").n_unique()
-        yield f"{study}: {dataset}, c = {cost:g}, {learner}: {', '.join(parts)} (in {runs} runs)"
+    groups = wrong.partition_by(setting, as_dict=True, maintain_order=True)
+    for place, rows in list(groups.items())[:MOST]:
+        where = ", ".join(f"{name} {value}" for name, value in zip(setting[1:], place[1:], strict=True))
+        parts = [text for name in values if (text := _gap(rows, name))]
+        yield f"{place[0]}: {where}: {', '.join(parts)} (in {len(rows):,} rows)"
     if len(groups) > MOST:
-        yield f"and {len(groups) - MOST:,} more settings and learners"
+        yield f"and {len(groups) - MOST:,} more settings"
+
+
+def _gap(rows: Any, name: str) -> str:
+    one, other = rows[name], rows[f"{name}_other"]
+    if not one.dtype.is_numeric():
+        return f"other {name}" if one.ne_missing(other).any() else ""
+    gap = np.nanmax(np.abs((one - other).cast(float).to_numpy()))
+    return f"{name} by up to {gap:.6g}" if gap > 0.0 else "" if one.equals(other) else f"other {name}"

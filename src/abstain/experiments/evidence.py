@@ -15,8 +15,7 @@ from ..errors import AbstainError
 from . import seeds
 from .results import summary
 from .sets import INSTANCES, UNSCALED
-from .study import LearnerStudy
-from .toml import AnyStudy
+from .study import LearnerStudy, Study, with_curves
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,7 +43,7 @@ class Role(NamedTuple):
 class Roles:
     """The roles of studies by their names: those given, and the paper's."""
 
-    def __init__(self, studies: Iterable[AnyStudy] = ()) -> None:
+    def __init__(self, studies: Iterable[Study] = ()) -> None:
         self._known = {**_paper_roles(), **{study.name: _role(study) for study in studies}}
 
     def __getitem__(self, study: str) -> Role:
@@ -55,15 +54,17 @@ class Roles:
         return tuple(name for name, known in self._known.items() if known.role == role)
 
 
-def _role(study: AnyStudy) -> Role:
-    return Role(study.role, study.scale if isinstance(study, LearnerStudy) else "")
+def _role(study: Study) -> Role:
+    return Role(study.role, getattr(study, "scale", ""))
 
 
 @cache
 def _paper_roles() -> dict[str, Role]:
-    from .toml import paper
+    from ..paper import paper
 
-    return {name: _role(study) for name, study in paper().items()}
+    file = paper()
+    return {name: Role(file.role(name), "" if "kind" in table else table.get("scale", file.defaults["scale"]))
+            for name, table in file.studies.items()}  # fmt: skip
 
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -136,9 +137,9 @@ class Known:
     """Runs of ContEXP3-ABS."""
 
 
-def known(studies: Sequence[AnyStudy], growth: "Sequence[Row]" = (), data: Path | None = None) -> Known:
+def known(studies: Sequence[Study], growth: "Sequence[Row]" = (), data: Path | None = None) -> Known:
     """What is known of these studies; ``data`` is the folder of the data sets."""
-    played = [study for study in studies if isinstance(study, LearnerStudy)]
+    played = with_curves(studies)
     largest = {
         dataset: share
         for study in played
@@ -185,7 +186,7 @@ class Results:
     ``known`` is what the frame does not say.
     """
 
-    def __init__(self, curves: "pl.DataFrame", studies: Iterable[AnyStudy] = (), known: Known | None = None) -> None:
+    def __init__(self, curves: "pl.DataFrame", studies: Iterable[Study] = (), known: Known | None = None) -> None:
         import polars as pl
 
         self.roles = Roles(studies)

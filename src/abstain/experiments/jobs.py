@@ -1,14 +1,19 @@
-"""The independent jobs of studies, each known by its content."""
+"""Jobs: the independent pieces of work of studies, each known by its content.
+
+A job of any study has a key and `Job.run`. Those of learners on data sets are here: all learners on a draw of the data,
+and the best expert of a group of draws that they are compared with.
+"""
 
 import platform
 import threading
 import time
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,17 +24,108 @@ from ..engine.play import Prepared, bytes_kept
 from ..errors import FileError, InputError
 from ..experts import ExpertSet
 from ..losses import get as loss_named
-from ..paper import growth
-from ..paper.growth import Growth
-from ..paper.logs.study import LogJob
-from ..paper.logs.study import play as play_log
 from ..regret import losses_of, sums_of_all
 from ..simulate import simulate
 from ..typing import Floats, Ints
 from . import seeds, sets
-from .sets import MissingDataError, fingerprint, is_scaled, source, spoil
+from .sets import MissingDataError, fingerprint, source, spoil
 from .specs import ExpertsSpec, Keyed, LearnerSpec, SetSpec
-from .study import LearnerStudy, shown_rounds
+
+Record: TypeAlias = dict[str, Any]
+"""What is known of a job: plain values, so that a line of JSON holds it exactly."""
+PUBLISHED = (200, 1_000, 5_000, 9_800)
+"""The rounds of the published points: always among the checkpoints."""
+
+
+class Job(Keyed, ABC):
+    """A piece of work that depends on no other: a frozen dataclass whose fields say all about it.
+
+    Subclasses have `run` and ``__str__``, a few words for progress and errors.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ()
+    """What its record has at least: one that lacks some is damaged."""
+
+    @abstractmethod
+    def run(self, data: str | None) -> Record:
+        """Do it.
+
+        Args:
+            data: The folder of the data sets; None for the usual one.
+
+        Returns:
+            What it came to, as plain values. If `dataset` is not None, ``data`` is the `fingerprint` of its file.
+
+        Raises:
+            MissingDataError: If its data set is not here.
+        """
+
+    @property
+    def dataset(self) -> str | None:
+        """The library's set that it reads, if that may have a file."""
+        return None
+
+    @property
+    def group(self) -> str | None:
+        """Jobs of a group share what a worker loads, and run one after the other; None: it runs alone."""
+        return None
+
+    @property
+    def batch(self) -> Any:
+        """Jobs of a group with the same batch run together, in one worker."""
+        return None
+
+    @property
+    def weight(self) -> float:
+        """About how long it takes, in runs of 10,000 rounds of 2,000 experts: for the time left."""
+        return 1.0
+
+    @property
+    def slow(self) -> tuple[str, ...]:
+        """The labels of learners in it that are written in Python, and take most of the time."""
+        return ()
+
+
+def batches(jobs: Iterable[Job]) -> list[list[Job]]:
+    """What runs together: jobs of the same batch, group after group; then those that run alone, the longest first.
+
+    Equal jobs are run once.
+    """
+    found: dict[str, dict[Any, dict[str, Job]]] = {}
+    alone: dict[str, Job] = {}
+    for job in jobs:
+        if job.group is None:
+            alone[job.key] = job
+        else:
+            found.setdefault(job.group, {}).setdefault(job.batch, {})[job.key] = job
+    shared = [list(batch.values()) for of_group in found.values() for batch in of_group.values()]
+    return shared + [[job] for job in sorted(alone.values(), key=lambda job: -job.weight)]
+
+
+def run_batch(batch: Sequence[Job], data: str | None) -> list[Record]:
+    """A record for each job; of one that fails, why. ``data`` is the folder of the data sets."""
+    records = []
+    for job in batch:
+        record: Record = {"key": job.key, "what": str(job)}
+        try:
+            record |= job.run(data) | {"host": platform.node()}
+        except MissingDataError as error:
+            record |= {"missing": error.dataset, "why": str(error)}
+        except Exception as error:  # whatever it is, the other jobs go on
+            why = " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
+            record |= {"failed": why, "traceback": traceback.format_exc()}
+        records.append(record)
+    return records
+
+
+def shown_rounds(rounds: int, checkpoints: int) -> Ints:
+    """The rounds kept: about so many, equally spaced in log t, the last and those of the published points among them.
+
+    >>> shown_rounds(300, 5)
+    array([  1,   4,  17,  72, 200, 300])
+    """
+    spaced = np.geomspace(1, rounds, checkpoints).round().astype(np.int64)
+    return np.unique(np.concatenate([spaced, [t for t in PUBLISHED if t <= rounds]])).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -44,25 +140,42 @@ class Stage(Keyed):
     expert_set: int
     seed: int
     version: str = __version__
-    """Of the library: what another version ran is not taken for this one's."""
+    """Of the library: results of another version are not taken for this one's."""
     own: SetSpec | None = None
     """The set, if it is not one of the library's."""
 
     def _content(self) -> list[Any]:
-        """Without a set of one's own, what it was before there were any."""
         return [value for value in super()._content() if value is not None]
+
+    def __str__(self) -> str:
+        return f"expert set {self.expert_set}"
+
+    @property
+    def at(self) -> Ints:
+        """The rounds kept."""
+        return shown_rounds(self.rounds, self.checkpoints)
+
+    @property
+    def source(self) -> str | None:
+        """The library's set, if it is one; own sets are known by their content."""
+        return self.dataset if self.own is None else None
 
     @property
     def weight(self) -> float:
         """About how long a run takes, in runs of 10,000 rounds with shared rules."""
         return self.rounds / 1e4 * {"axis_planes": 16.0, "instance": 0.2}.get(self.experts.kind, 1.0)
 
+    def data(self, folder: str | None) -> str | None:
+        """What tells the data from others of that name."""
+        return fingerprint(self.dataset, folder) if self.own is None else self.own.code
+
 
 @dataclass(frozen=True)
-class DrawJob(Keyed):
+class DrawJob(Job):
     """All learners on one draw at one cost."""
 
-    sort = "Cell"
+    tag = "Cell"
+    fields = ("runs", "data")
 
     stage: Stage
     cost: float
@@ -70,96 +183,86 @@ class DrawJob(Keyed):
     learners: tuple[LearnerSpec, ...]
 
     def __str__(self) -> str:
-        return f"{self.stage.dataset}, cost {self.cost:g}, expert set {self.stage.expert_set}, draw {self.draw}"
+        return f"{self.stage.dataset}, cost {self.cost:g}, {self.stage}, draw {self.draw}"
+
+    @property
+    def dataset(self) -> str | None:
+        return self.stage.source
+
+    @property
+    def group(self) -> str:
+        return self.stage.key
+
+    @property
+    def batch(self) -> int:
+        return self.draw
 
     @property
     def weight(self) -> float:
-        """About how long it takes, for the time left."""
         return self.stage.weight * len(self.learners)
+
+    @property
+    def slow(self) -> tuple[str, ...]:
+        return tuple(spec.label for spec in self.learners if spec.in_python)
+
+    def run(self, data: str | None) -> Record:
+        """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds kept."""
+        stage, at = self.stage, self.stage.at
+        rounds = _draw(stage, self.draw, self.cost, data).rounds
+        runs = []
+        for spec in self.learners:
+            seed = seeds.of_learner(stage.seed, stage.dataset, stage.expert_set, self.draw, spec.label)
+            try:
+                learner = spec.make(rounds.experts, cost=self.cost, loss=rounds.loss, seed=seed, rounds=stage.rounds)
+                start = time.perf_counter()
+                trace = simulate(learner, rounds, checkpoints=at)
+            except Exception as error:
+                error.add_note(f"(learner {spec.label})")
+                raise
+            seconds = time.perf_counter() - start
+            runs.append({
+                "loss": np.cumsum(trace.loss)[at - 1].tolist(),
+                "abstained": np.cumsum(trace.abstained)[at - 1].tolist(),
+                "edges": trace.edges.tolist(),
+                "seconds_run": seconds,
+            })  # fmt: skip
+        return {"runs": runs, "data": stage.data(data)}
 
 
 @dataclass(frozen=True)
-class Comparator(Keyed):
+class Comparator(Job):
     """The best expert of a group: the one with the least mean loss over all its draws at one cost."""
+
+    fields = ("best", "data")
 
     stage: Stage
     cost: float
     draws: int
 
     def __str__(self) -> str:
-        return (
-            f"{self.stage.dataset}, cost {self.cost:g}, expert set {self.stage.expert_set}, best of {self.draws} draws"
-        )
+        return f"{self.stage.dataset}, cost {self.cost:g}, {self.stage}, best of {self.draws} draws"
 
     def _content(self) -> list[Any]:
-        """Logs of earlier versions have comparators without the best sequence of experts; those are not meant."""
-        return [*super()._content(), "tracked"]
+        return [*super()._content(), "tracked"]  # the best sequence of experts, too
+
+    @property
+    def dataset(self) -> str | None:
+        return self.stage.source
+
+    @property
+    def group(self) -> str:
+        return self.stage.key
 
     @property
     def weight(self) -> float:
-        """About how long it takes, for the time left."""
         return self.stage.weight * 0.1 * self.draws
 
-
-Job: TypeAlias = DrawJob | Comparator | Growth | LogJob
-
-
-def dataset_of(job: Job) -> str | None:
-    """The library's set that a job is played on, if it is one that may have a file; one's own are known by content."""
-    if isinstance(job, LogJob):
-        return job.dataset
-    return None if isinstance(job, Growth) or job.stage.own is not None else job.stage.dataset
-
-
-def stages(study: LearnerStudy) -> list[tuple[float, Stage]]:
-    """The cost and the stage of every group of a study. Scalings share a set that is not scaled."""
-    found = []
-    for dataset, cost in study.settings:
-        own = study.own_set(dataset)
-        scaled = is_scaled(dataset) if own is None else own.is_scaled
-        scale = study.scale if scaled else "none"
-        for expert_set in range(study.expert_sets):
-            stage = Stage(
-                dataset, scale, study.experts, study.rounds, study.checkpoints, expert_set, study.seed, own=own
-            )
-            found.append((cost, stage))
-    return found
-
-
-def draw_jobs(study: LearnerStudy) -> list[DrawJob]:
-    """Every draw of a study, at every cost."""
-    return [DrawJob(stage, cost, draw, study.learners) for cost, stage in stages(study) for draw in range(study.draws)]
-
-
-def comparators(study: LearnerStudy) -> list[Comparator]:
-    """The comparators of a study, one a group."""
-    return [Comparator(stage, cost, study.draws) for cost, stage in stages(study)]
-
-
-def batches(jobs: Iterable[Job]) -> list[list[Job]]:
-    """What should run together: all learners on a draw, at all costs; then the comparators of these draws.
-
-    All jobs on one log are a batch; runs of `growth` are batches of their own, the longest first. Equal jobs are run
-    once. Batches on the same stage come one after the other: a worker keeps what it has loaded.
-    """
-    found: dict[str, dict[int | None, dict[str, Job]]] = {}
-    alone: dict[str, Job] = {}
-    logs: dict[str, dict[str, Job]] = {}
-    for job in jobs:
-        if isinstance(job, Growth):
-            alone[job.key] = job
-            continue
-        if isinstance(job, LogJob):
-            logs.setdefault(job.group, {})[job.key] = job
-            continue
-        draw = job.draw if isinstance(job, DrawJob) else None
-        found.setdefault(job.stage.key, {}).setdefault(draw, {})[job.key] = job
-    ordered = []
-    for of_stage in found.values():
-        last = of_stage.pop(None, {})
-        ordered += [list(batch.values()) for batch in (*of_stage.values(), last) if batch]
-    ordered += [list(batch.values()) for batch in logs.values()]
-    return ordered + [[job] for job in sorted(alone.values(), key=lambda job: -job.weight)]
+    def run(self, data: str | None) -> Record:
+        """The best expert over all draws, and what it lost up to each of the rounds kept."""
+        draws = [
+            partial(_draw, self.stage, draw, self.cost, data) for draw in range(self.draws)
+        ]  # all may be too large
+        return compare(draws, self.cost, self.stage.at) | {"data": self.stage.data(data)}
 
 
 class Draw(NamedTuple):
@@ -229,9 +332,6 @@ def _curves(sequence: Sequence[int], draws: Sequence[Callable[[], Draw]], cost: 
     return curves
 
 
-Record: TypeAlias = dict[str, Any]
-"""What is known of a job: plain values, so that a line of JSON holds it exactly."""
-
 MOST_BYTES = 1 << 28
 """Advice on a draw that takes more is worked out by every learner anew ..."""
 KEPT_BYTES = 1 << 27
@@ -247,62 +347,6 @@ class _Kept(threading.local):
 
 
 _kept = _Kept()
-
-
-def run_batch(batch: Sequence[Job], data: str | None) -> list[Record]:
-    """A record for each job; of one that fails, why. ``data`` is the folder of the data sets."""
-    records = []
-    for job in batch:
-        record: Record = {"key": job.key, "what": str(job)}
-        try:
-            if isinstance(job, growth.Growth):
-                record |= growth.play(job)
-            elif isinstance(job, LogJob):
-                record |= play_log(job, data)
-            else:
-                record |= _compare(job, data) if isinstance(job, Comparator) else _play(job, data)
-                own = job.stage.own
-                record["data"] = fingerprint(job.stage.dataset, data) if own is None else own.code
-            record["host"] = platform.node()
-        except MissingDataError as error:
-            record |= {"missing": error.dataset, "why": str(error)}
-        except Exception as error:  # whatever it is, the other jobs go on
-            why = " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
-            record |= {"failed": why, "traceback": traceback.format_exc()}
-        records.append(record)
-    return records
-
-
-def _play(job: DrawJob, data: str | None) -> Record:
-    """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds shown."""
-    stage = job.stage
-    rounds = _draw(stage, job.draw, job.cost, data).rounds
-    at = shown_rounds(stage.rounds, stage.checkpoints)
-    runs = []
-    for spec in job.learners:
-        seed = seeds.of_learner(stage.seed, stage.dataset, stage.expert_set, job.draw, spec.label)
-        try:
-            learner = spec.make(rounds.experts, cost=job.cost, loss=rounds.loss, seed=seed, rounds=stage.rounds)
-            start = time.perf_counter()
-            trace = simulate(learner, rounds, checkpoints=at)
-        except Exception as error:
-            error.add_note(f"(learner {spec.label})")
-            raise
-        seconds = time.perf_counter() - start
-        runs.append({
-            "loss": np.cumsum(trace.loss)[at - 1].tolist(),
-            "abstained": np.cumsum(trace.abstained)[at - 1].tolist(),
-            "edges": trace.edges.tolist(),
-            "seconds_run": seconds,
-        })  # fmt: skip
-    return {"runs": runs}
-
-
-def _compare(group: Comparator, data: str | None) -> Record:
-    """The best expert over all draws, and what it lost up to each of the rounds shown."""
-    stage = group.stage
-    draws = [partial(_draw, stage, draw, group.cost, data) for draw in range(group.draws)]  # all may be too large
-    return compare(draws, group.cost, shown_rounds(stage.rounds, stage.checkpoints))
 
 
 def _draw(stage: Stage, draw: int, cost: float, data: str | None) -> Draw:

@@ -89,24 +89,16 @@ class Taken(NamedTuple):
     file: str | None
 
 
-class Imported(NamedTuple):
-    """A class of learners, and what tells its code from another version of it."""
-
-    kind: type[Learner]
-    code: str
-
-
 def is_path(kind: object) -> bool:
     """Whether this is an import path rather than the name of one of the library's parts."""
     return isinstance(kind, str) and ":" in kind
 
 
-def find(path: str, folder: str | None) -> Imported:
-    """The class of learners of that path."""
-    found, code, file = take(path, folder)
+def check_learner(path: str, folder: str | None) -> None:
+    """Raise an error unless that path leads to a class of learners."""
+    found, _, file = take(path, folder)
     if not isinstance(found, type) or not issubclass(found, Learner) or inspect.isabstract(found):
         raise InputError(f"kind: expected {path.partition(':')[2]} of {file} to be a learner, got {found!r}")
-    return Imported(found, code)
 
 
 def take(path: str, folder: str | None) -> Taken:

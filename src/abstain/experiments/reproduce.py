@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..paper.logs import report as logs
+from ..paper.growth import rows_of as rows_of_growth
 from ..paper.readings import breaks as readings_of
 from ..paper.readings import readings_table
 from . import claims, figures, outputs, report
@@ -17,9 +17,7 @@ from .formats import Grid, differences, number, terminal
 from .report.page import rows_of
 from .results import summary
 from .runner import FAILURES, Session, run
-from .sets import source
-from .study import earlier
-from .toml import AnyStudy, LearnerStudy, LogStudy, paper, read, select, shipped
+from .study import LearnerStudy, Study, earlier, with_curves
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,38 +31,53 @@ SHOWN = 12
 """Settings whose numbers are printed."""
 
 
-def find(name: str) -> list[AnyStudy]:
-    """The studies of a name, of which "all" are the paper's, or those of a TOML file."""
-    if name.endswith(".toml"):
-        return list(read(name).values())
-    return select(paper() if name == "all" else shipped(), name)
-
-
 def reproduce(
-    name: str, out: Path, *, quick: bool, data: Path | None, jobs: int | None, dask: str | None, console: "Console"
+    wanted: Sequence[Study],
+    out: Path,
+    *,
+    command: str,
+    quick: bool = False,
+    data: Path | None = None,
+    jobs: int | None = None,
+    dask: str | None = None,
+    console: "Console",
 ) -> bool:
-    """Run and report; whether nothing failed."""
+    """Run studies, then draw, table, judge and report what came out.
+
+    Args:
+        wanted: The studies.
+        out: The folder for everything; see `runner.run`.
+        command: What was asked for, in the report.
+        quick: Whether to play `Study.quick` of each.
+        data: The folder of the data sets.
+        jobs: The number of processes.
+        dask: The address of a Dask scheduler.
+        console: Where to print.
+
+    Returns:
+        Whether nothing failed.
+    """
     start = time.perf_counter()
     figures.known()
     claims.all_claims()  # a figure or claim that is not whole is refused now, not when all is played
-    wanted = [study.quick() if quick else study for study in find(name)]
+    wanted = [study.quick() if quick else study for study in wanted]
     outputs.check_apart([study.name for study in wanted], "studies")
     tabled.check_names(wanted)
-    studies = [study.here(data) if isinstance(study, LearnerStudy) else study for study in wanted]
-    notes = [_played_instead(*pair) for pair in zip(wanted, studies, strict=True) if pair[0] != pair[1]]
+    present = [study.here(data) for study in wanted]
+    studies, notes = [study for study, _ in present], [note for _, note in present if note]
     for note in notes:
         _say(console, "yellow", "missing", note)
     if quick:
         notes.insert(0, QUICK)
     console.print("At their first use the kernels are compiled, which takes a while.", highlight=False)
     session = run(studies, out, data=data, jobs=jobs, dask=dask, console=console)
-    undrawn = logs.write(studies, session.logged, out, console)
-    if all(isinstance(study, LogStudy) for study in studies):  # they have nothing to do with the paper's claims
+    undrawn = [text for study in studies for text in study.show(session.frames[study.kind], out, console)]
+    if not any(study.in_report for study in studies):
         show_outcome(session, console, undrawn)
         return not session.failures and not undrawn
     with console.status("Drawing the figures, judging the claims ...", spinner="line"):
         judged = [study for study in studies if study.role]
-        played = [study for study in studies if isinstance(study, LearnerStudy)]
+        played = with_curves(studies)
         pictures = figures.Pictures([], [], [])
         if judged:
             pictures = figures.draw_all(session.curves, out / "figures", played)
@@ -75,14 +88,18 @@ def reproduce(
         earliest = [earlier(study, played) for study in played if not study.role]
         stand_in = {study.name for study in earliest if study is not None}
         curves = session.curves.filter(session.curves["study"].is_in([study.name for study in judged]))
-        verdicts = claims.judge(curves, judged, known(judged, session.grown, data)) if judged else []
+        verdicts = (
+            claims.judge(curves, judged, known(judged, rows_of_growth(session.frames.get("growth")), data))
+            if judged
+            else []
+        )
         readings = readings_of(curves, verdicts, {study.name: study.title for study in judged}, judged)
-        tables = tabled.tables(session.curves, studies)
+        tables = [table for study in studies for table in study.tables(session.frames[study.kind], studies)]
         for table in tables:
             tabled.write(table, out / "tables")
     means = summary(session.curves)
     facts = report.Facts(
-        command=f"abstain reproduce {name}{' --quick' if quick else ''}",
+        command=command,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         seconds=time.perf_counter() - start,
         summary=means,
@@ -94,9 +111,9 @@ def reproduce(
         missing=[*notes, *_missing(session), *undrawn, *_absent(pictures)],
     )
     page = report.write(out / "report.html", verdicts, pictures.drawn, studies, facts)
-    first = next((study for study in studies if study.name in session.curves["study"]), None)
-    if isinstance(first, LearnerStudy):
-        console.print(_finals(means, first))
+    with_results = [study for study in played if study.name in session.curves["study"]]
+    if with_results:
+        console.print(_finals(means, with_results[0]))
     for table in tables:
         console.print(terminal(table.name, table.overview))
         if alone.intersection(table.finals["study"]):
@@ -109,7 +126,8 @@ def reproduce(
         for note in found.notes:
             _say(console, "yellow", "note", f"{found.dataset}: {note}")
     show_outcome(session, console, undrawn)
-    console.print(f"Results: {session.path}", markup=False, highlight=False, soft_wrap=True)
+    for path in session.paths:
+        console.print(f"Results: {path}", markup=False, highlight=False, soft_wrap=True)
     if shown:
         console.print(f"Figures: {out / 'figures'}", markup=False, highlight=False, soft_wrap=True)
     if tables:
@@ -131,17 +149,6 @@ def _finals(table: "pl.DataFrame", study: LearnerStudy) -> Grid:
         lines.append([f"{dataset}, {cost:g}", *(number(regret[label]) for label in labels)])
     more = f"and {len(settings) - SHOWN} more settings in the report" if len(settings) > SHOWN else ""
     return Grid(f"Average regret R_T / T, study {study.name}", ["set, cost", *labels], lines, more)
-
-
-def _played_instead(wanted: AnyStudy, played: AnyStudy) -> str:
-    assert isinstance(wanted, LearnerStudy)
-    assert isinstance(played, LearnerStudy)
-    sets = list(dict.fromkeys(map(source, wanted.sets)))
-    return (
-        f"{' and '.join(sets)} {'are' if len(sets) > 1 else 'is'} not here, so {wanted.name} is played on "
-        f"{', '.join(played.sets)} instead; to get {'them' if len(sets) > 1 else 'it'}: abstain datasets get "
-        f"{' '.join(sets)}"
-    )
 
 
 def _missing(session: Session) -> list[str]:
@@ -178,7 +185,7 @@ def show_outcome(session: Session, console: "Console", undrawn: Sequence[str] = 
     for sentence in undrawn:
         _say(console, "red", "failed", sentence)
     if by_reason:
-        _say(console, "red", "failed", f"tracebacks are in {session.path.with_name(FAILURES)}")
+        _say(console, "red", "failed", f"tracebacks are in {session.out / FAILURES}")
     counts = f"{session.n_run:,} jobs run, {session.n_kept:,} kept from before, {session.n_missing:,} without data"
     console.print(f"{counts}, {len(session.failures):,} failed; {session.seconds:.1f} s", highlight=False)
 

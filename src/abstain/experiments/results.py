@@ -1,4 +1,4 @@
-"""What a folder of results holds: the journal of finished jobs, the curves, and what they are results of."""
+"""What a folder of results holds: the journal of finished jobs, and a frame of results for each kind of study."""
 
 import io
 import json
@@ -9,37 +9,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import __version__
 from ..errors import FileError
-from . import outputs
-from .jobs import Comparator, Record, draw_jobs
-from .outputs import make_folder, writing
-from .study import LearnerStudy, described, shown_rounds
-from .toml import AnyStudy
+from .jobs import Record
+from .outputs import make_folder, write, writing
+from .study import Columns, LearnerStudy, Study, curves_frame
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..paper.growth import Row
-
-JOBS = "jobs.jsonl"
+JOURNAL = "jobs.jsonl"
 HEADER = b'{"format": "abstain-jobs", "version": 1}\n'
-OLD_NAME = "cells.jsonl"
-OLD_HEADER = b'{"format": "abstain-cells", "version": 1}\n'
-"""What they were at first; such a log is taken over."""
+MACHINE = LearnerStudy.columns.machine
 
 
-class Log:
+class Journal:
     """The finished jobs of a folder, by key. Lines are added by one process at a time, each in one piece.
 
     What stands behind the last end of line was being written when the process was killed; it is overwritten.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.path = make_folder(folder) / JOBS
+        self.path = make_folder(folder) / JOURNAL
         self.records: dict[str, Record] = {}
-        old = self.path.with_name(OLD_NAME)
-        if old.is_file() and not self.path.exists():
-            with writing(old):
-                old.rename(self.path)
         if self.path.exists() and not self.path.is_file():
             raise FileError(f"{self.path}: expected a file, got something else")
         with writing(self.path):
@@ -67,14 +57,12 @@ class Log:
         self._stream.seek(0)
         content = self._stream.readall()
         end = content.rfind(b"\n") + 1
-        if not any(content.startswith(head) if end > 0 else head.startswith(content) for head in (HEADER, OLD_HEADER)):
-            raise FileError(f"{self.path}: expected the log of a study, version 1, got another file")
+        if not (content.startswith(HEADER) if end > 0 else HEADER.startswith(content)):
+            raise FileError(f"{self.path}: expected the journal of a study, version 1, got another file")
         for number, line in enumerate(content[:end].splitlines()[1:], start=2):
             try:
                 record = json.loads(line)
                 if "run" not in record:
-                    if "regret" not in record and not ("data" in record and ("runs" in record or "best" in record)):
-                        raise KeyError("what was found")
                     self.records[record["key"]] = record
             except (ValueError, TypeError, KeyError):
                 raise FileError(f"{self.path}: line {number} is damaged; remove it, and its job is run again") from None
@@ -94,65 +82,20 @@ class Log:
         self.records[record["key"]] = record
 
     def note(self, settings: Mapping[str, Any]) -> None:
-        """Add what a run was asked for; it is there for who reads the log."""
+        """Add what a run was asked for, for people who read the journal."""
         self._write(json.dumps({"run": settings}, ensure_ascii=False).encode() + b"\n")
 
     def close(self) -> None:
         """Let others write here."""
         self._stream.close()
 
-    def __enter__(self) -> "Log":
+    def __enter__(self) -> "Journal":
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         self.close()
-
-
-ORDER = ("study", "dataset", "cost", "expert_set", "draw", "learner", "t")
-MACHINE = ("seconds_run", "host")
-"""The columns that depend on the machine; all others are the same wherever and however often a study is run."""
-
-
-def collect(studies: Sequence[LearnerStudy], records: Mapping[str, Record]) -> "pl.DataFrame":
-    """The curves of the studies, as far as there are records of them.
-
-    A row is a learner at a round t: its cumulative loss, that of the best expert (``best``) and of the best sequence of
-    experts, one for each regime of a stream (``tracked``: the same where nothing moves), the rounds abstained, the
-    edges of the graph in use. Its regret is ``loss - best``, its tracking regret ``loss - tracked``.
-    """
-    import polars as pl
-
-    runs: dict[str, list[Any]] = {name: [] for name in _schema()}
-    for study in studies:
-        t = shown_rounds(study.rounds, study.checkpoints).tolist()
-        for job in draw_jobs(study):
-            played = records.get(job.key)
-            compared = records.get(Comparator(job.stage, job.cost, study.draws).key)
-            if played is not None and compared is not None:
-                for spec, run in zip(study.learners, played["runs"], strict=True):
-                    values = (
-                        study.name, job.stage.dataset, job.cost, job.stage.expert_set, job.draw, spec.label,
-                        t, run["loss"], compared["best"][job.draw],
-                        compared["tracked" if "tracked" in compared else "best"][job.draw], run["abstained"],
-                        run["edges"], run["seconds_run"], played["host"],
-                    )  # fmt: skip
-                    for name, value in zip(runs, values, strict=True):
-                        runs[name].append(value)
-    along = [name for name, kind in _schema().items() if isinstance(kind, pl.List)]
-    return pl.DataFrame(runs, schema=_schema()).explode(along).sort(ORDER)
-
-
-def _schema() -> "dict[str, Any]":
-    import polars as pl
-
-    return {
-        "study": pl.String, "dataset": pl.String, "cost": pl.Float64, "expert_set": pl.Int64, "draw": pl.Int64,
-        "learner": pl.String, "t": pl.List(pl.Int64), "loss": pl.List(pl.Float64), "best": pl.List(pl.Float64),
-        "tracked": pl.List(pl.Float64), "abstained": pl.List(pl.Int64), "edges": pl.List(pl.Int64),
-        "seconds_run": pl.Float64, "host": pl.String,
-    }  # fmt: skip
 
 
 def over_units(curves: "pl.DataFrame") -> "pl.DataFrame":
@@ -190,39 +133,97 @@ def summary(curves: "pl.DataFrame") -> "pl.DataFrame":
     return of_sets.group_by(group, maintain_order=True).agg(*parts).sort(group)
 
 
-RESULTS = "results.parquet"
+def path_of(folder: Path, kind: str) -> Path:
+    """The file with the results of studies of a kind."""
+    return folder / f"{kind}.parquet"
+
+
 KEY = "abstain"
-"""Of the metadata; JSON is under it."""
+"""Of the files' metadata, which is JSON under it."""
 
 
 class Results(NamedTuple):
     """What a file of results holds."""
 
-    curves: "pl.DataFrame"
-    about: Mapping[str, Any]
-    """``version`` of the library; ``studies``, all their fields (seeds, learners and their options among them);
-    ``growth``, runs of ContEXP3-ABS (`growth.Row`). Empty for files of earlier versions."""
+    frame: "pl.DataFrame"
+    version: str
+    """Of the library that wrote it."""
+    studies: list[dict[str, Any]]
+    """All fields of the studies, seeds, learners and their options among them."""
+    columns: Columns
+    """What the columns of the frame are."""
 
 
-def write(path: Path, curves: "pl.DataFrame", studies: Sequence[AnyStudy], grown: "Sequence[Row]") -> None:
-    """Write a file of results."""
-    about = {"version": __version__, "studies": [described(study) for study in studies], "growth": grown}
-    stream = io.BytesIO()
-    curves.write_parquet(stream, metadata={KEY: json.dumps(about)})
-    outputs.write(path, stream.getvalue())
+def collect(studies: Sequence[Study], records: Mapping[str, Record]) -> "dict[str, pl.DataFrame]":
+    """The results of the studies, as far as there are records of their jobs: a frame for each kind of study."""
+    import polars as pl
+
+    frames: dict[str, pl.DataFrame] = {LearnerStudy.kind: curves_frame()}
+    for kind in dict.fromkeys(study.kind for study in studies):
+        some = [study for study in studies if study.kind == kind]
+        frame = pl.concat(study.collect(records) for study in some)
+        frames[kind] = frame.sort(some[0].columns.keys) if some[0].is_sorted else frame
+    return frames
+
+
+def write_all(folder: Path, frames: "Mapping[str, pl.DataFrame]", studies: Sequence[Study]) -> list[Path]:
+    """Write a file for each kind of study, and remove those of an earlier command."""
+    paths = []
+    for kind, frame in frames.items():
+        some = [study for study in studies if study.kind == kind]
+        columns = some[0].columns if some else LearnerStudy.columns
+        about = {
+            "version": __version__,
+            "studies": [study.described() for study in some],
+            "columns": columns._asdict(),
+        }
+        stream = io.BytesIO()
+        frame.write_parquet(stream, metadata={KEY: json.dumps(about)})
+        paths.append(write(path_of(folder, kind), stream.getvalue()))
+    for path in set(folder.glob("*.parquet")) - set(paths):
+        if _about(path) is not None:
+            with writing(path):
+                path.unlink()
+    return paths
+
+
+def _about(path: Path) -> Any:
+    """The metadata of a file; None if it is no file of results."""
+    import polars as pl
+
+    try:
+        return json.loads(pl.read_parquet_metadata(path)[KEY])
+    except Exception:  # whatever bytes that are no such file make the readers raise
+        return None
 
 
 def read(path: Path) -> Results:
-    """Read the file, or that of a folder."""
+    """Read a file of results.
+
+    Raises:
+        FileError: If it is not there, or no such file.
+    """
     import polars as pl
 
-    file = path / RESULTS if path.is_dir() else path
-    if not file.is_file():
-        raise FileError(f"{file}: expected results of a study, got no such file")
+    if not path.is_file():
+        raise FileError(f"{path}: expected results of a study, got no such file")
+    about = _about(path)
     try:
-        about = json.loads(pl.read_parquet_metadata(file).get(KEY, "{}"))
-        return Results(pl.read_parquet(file), about)
+        columns = Columns(**{name: tuple(values) for name, values in about["columns"].items()})
+        return Results(pl.read_parquet(path), about["version"], about["studies"], columns)
     except OSError as error:
-        raise FileError(f"{file}: cannot be read ({error.strerror or error})") from None
-    except Exception as error:  # whatever bytes that are no such file make the readers raise
-        raise FileError(f"{file}: expected results of a study ({error})") from None
+        raise FileError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except Exception as error:
+        raise FileError(f"{path}: expected results of a study ({error})") from None
+
+
+def read_all(path: Path) -> dict[str, Results]:
+    """Read the files of results of a folder, by kind of study; or one file.
+
+    Raises:
+        FileError: If there are none.
+    """
+    if not path.is_dir():
+        return {path.stem: read(path)}
+    found = {file.stem: read(file) for file in sorted(path.glob("*.parquet")) if _about(file) is not None}
+    return found or {LearnerStudy.kind: read(path_of(path, LearnerStudy.kind))}

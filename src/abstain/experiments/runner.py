@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,16 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..datasets.loading import as_folder
-from ..errors import AbstainError, InputError
-from ..paper import growth
-from ..paper.logs import study as log_studies
+from ..errors import AbstainError, FileError, InputError
 from . import outputs
-from .jobs import DrawJob, Job, Record, batches, comparators, dataset_of, draw_jobs, run_batch
-from .results import RESULTS, Log, collect
-from .results import write as write_results
+from .jobs import Job, Record, batches, run_batch
+from .results import Journal, collect, write_all
 from .sets import check_same
-from .study import LearnerStudy, described
-from .toml import AnyStudy
+from .study import LearnerStudy, Study
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,11 +61,9 @@ class Left:
         return f", about {(now - self.start) * self.left / (self.whole - self.left):,.0f} s left"
 
 
-def slow_ones(jobs: Sequence[Job]) -> str:
+def slow_ones(jobs: Iterable[Job]) -> str:
     """Which learners of these are written in Python, as a clause; they take most of the time."""
-    labels = dict.fromkeys(
-        spec.label for job in jobs if isinstance(job, DrawJob) for spec in job.learners if spec.in_python
-    )
+    labels = dict.fromkeys(label for job in jobs for label in job.slow)
     if not labels:
         return ""
     one = len(labels) == 1
@@ -84,7 +78,7 @@ def progress(
     if console is None or not todo:
         yield lambda job: None
         return
-    done, slow = len(wanted) - len(todo), slow_ones(list(todo.values()))
+    done, slow = len(wanted) - len(todo), slow_ones(todo.values())
     total = sum(job.weight for job in todo.values())
     if not console.is_terminal:
         last, left = time.monotonic(), Left(total, len(todo))
@@ -233,38 +227,60 @@ FAILURES = "failures.txt"
 class Session:
     """What a run did."""
 
-    studies: tuple[AnyStudy, ...]
-    curves: "pl.DataFrame"
-    path: Path
-    """Where the curves are."""
+    studies: tuple[Study, ...]
+    out: Path
+    """The folder of the results."""
+    frames: "dict[str, pl.DataFrame]" = field(default_factory=dict)
+    """The results by kind of study: `Study.kind`."""
+    records: dict[str, Record] = field(default_factory=dict)
+    """What every job came to, by key."""
+    paths: list[Path] = field(default_factory=list)
+    """The files of the results."""
     n_kept: int = 0
+    """How many jobs were in the journal."""
     n_run: int = 0
+    """How many were run now."""
     n_missing: int = 0
-    """How many jobs were in the log, were run now, and have no data."""
+    """How many have no data."""
     missing: dict[str, str] = field(default_factory=dict)
     """The data sets that are not here, and what `datasets.load` said."""
     failures: list[Record] = field(default_factory=list)
     """The jobs that failed: ``what``, ``failed`` (why), ``traceback``. They are tried again by the next run."""
     seconds: float = 0.0
-    grown: list[growth.Row] = field(default_factory=list)
-    """Runs of ContEXP3-ABS."""
-    logged: "pl.DataFrame" = field(default=None)  # type: ignore[assignment]
-    """Runs on logs."""
+
+    @property
+    def curves(self) -> "pl.DataFrame":
+        """The learners' curves: see `LearnerStudy.collect`."""
+        return self.frames[LearnerStudy.kind]
 
 
 def run(
-    studies: Sequence[AnyStudy],
+    studies: Sequence[Study],
     out: Path,
     *,
     data: Path | None = None,
     jobs: int | None = None,
     dask: str | None = None,
+    more: Sequence[Job] = (),
     console: "Console | None" = None,
 ) -> Session:
-    """Run what is not in the folder ``out`` yet, and write all curves of the studies to its ``results.parquet``.
+    """Run the jobs that the folder does not have yet, and write the results of the studies: one file for each kind.
 
-    ``data`` is the folder of the data sets, ``jobs`` the number of processes (all cores, if None), ``dask`` the address
-    of a Dask scheduler to be used instead. Sets that are not here are left out; see the session's ``missing``.
+    Args:
+        studies: The studies; those of learners on data sets write ``results.parquet``.
+        out: The folder; a run goes on where another stopped.
+        data: The folder of the data sets.
+        jobs: The number of processes; all cores, if None.
+        dask: The address of a Dask scheduler to be used instead.
+        more: Jobs beside those of the studies; their records are in the session's.
+        console: Where to show how far it is.
+
+    Returns:
+        The session. Data sets that are not here are left out, and are in its ``missing``.
+
+    Raises:
+        InputError: If two studies have the same name.
+        FileError: If the folder has results of other data files, or cannot be written.
     """
     start = time.perf_counter()
     names = [study.name for study in studies]
@@ -273,47 +289,38 @@ def run(
     if data is not None:
         data = as_folder(data)
     folder = None if data is None else str(Path(data).absolute())
-    wanted: dict[str, Job] = {}
-    for study in studies:
-        wanted |= {job.key: job for job in _jobs_of(study)}
-    session = Session(tuple(studies), None, Path(out) / RESULTS)  # type: ignore[arg-type]
-    with Log(Path(out)) as log:
-        todo = {key: job for key, job in wanted.items() if key not in log.records}
-        session.n_kept = len(wanted) - len(todo)
-        kept = [
-            (dataset, log.records[key])
-            for key, job in wanted.items()
-            if key in log.records and (dataset := dataset_of(job)) is not None
-        ]
-        check_same(kept, folder, Path(out))
+    wanted = {job.key: job for study in studies for job in study.jobs()} | {job.key: job for job in more}
+    session = Session(tuple(studies), Path(out))
+    with Journal(session.out) as journal:
+        kept = {key: job for key, job in wanted.items() if key in journal.records}
+        todo = {key: job for key, job in wanted.items() if key not in kept}
+        session.n_kept, session.records = len(kept), journal.records
+        for key, job in kept.items():
+            if not set(job.fields) <= journal.records[key].keys():
+                raise FileError(
+                    f"{journal.path}: the record of {job} is damaged; remove its line ({key}) to run it again"
+                )
+        check_same(
+            ((job.dataset, journal.records[key]) for key, job in kept.items() if job.dataset is not None),
+            folder,
+            session.out,
+        )
         if todo:
-            log.note(
-                {"abstain": __version__, "host": platform.node(), "studies": [described(study) for study in studies]}
-            )
+            asked = [study.described() for study in studies]
+            journal.note({"abstain": __version__, "host": platform.node(), "studies": asked})
         with (
             progress(wanted, todo, console) as advance,
             closing(run_all(batches(todo.values()), folder, jobs or _n_cores(), dask)) as results,
         ):
             for records in results:
                 for record in records:
-                    _take(record, log, session)
+                    _take(record, journal, session)
                     advance(todo[record["key"]])
-        session.curves = collect([study for study in studies if isinstance(study, LearnerStudy)], log.records)
-        session.grown = growth.collect(studies, log.records)
-        session.logged = log_studies.collect(studies, log.records)
-        write_results(session.path, session.curves, studies, session.grown)
+        session.frames = collect(studies, journal.records)
+        session.paths = write_all(session.out, session.frames, studies)
         _write_failures(session)
     session.seconds = time.perf_counter() - start
     return session
-
-
-def _jobs_of(study: AnyStudy) -> list[Job]:
-    """All that a study needs."""
-    if isinstance(study, growth.GrowthStudy):
-        return [*growth.jobs(study)]
-    if isinstance(study, log_studies.LogStudy):
-        return [*log_studies.jobs(study)]
-    return [*draw_jobs(study), *comparators(study)]
 
 
 def _n_cores() -> int:
@@ -322,19 +329,19 @@ def _n_cores() -> int:
     return int(joblib.cpu_count())
 
 
-def _take(record: Record, log: Log, session: Session) -> None:
+def _take(record: Record, journal: Journal, session: Session) -> None:
     if "missing" in record:
         session.missing[record["missing"]] = record["why"]
         session.n_missing += 1
     elif "failed" in record:
         session.failures.append(record)
     else:
-        log.append(record)
+        journal.append(record)
         session.n_run += 1
 
 
 def _write_failures(session: Session) -> None:
-    path = session.path.with_name(FAILURES)
+    path = session.out / FAILURES
     if session.failures:
         text = "\n".join(f"{record['what']}\n{record['traceback']}" for record in session.failures)
         outputs.write(path, text.encode())

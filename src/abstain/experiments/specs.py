@@ -1,22 +1,36 @@
-"""What studies are made of, known by their content: learners, and what they share with experts and sets."""
+"""What studies are made of: learners, experts and sets, as frozen models that are validated once.
+
+An error names everything that is wrong, each with its place. Parts of a study are known by their content, in every
+process: their keys tell results apart.
+"""
 
 import hashlib
 import inspect
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
 from .. import experts, learners
-from .._core.validation import as_table
+from .._core.validation import as_count, as_table
 from ..datasets import reading
 from ..datasets.loading import rescale
 from ..engine.play import PlayingRounds
-from ..errors import AbstainError, FileError, InputError
+from ..errors import AbstainError, FileError, InputError, shown
 from ..experts import ExpertSet
 from ..experts.base import kinds
 from ..learners import Learner
@@ -25,36 +39,16 @@ from ..typing import Array, Floats
 from . import parts, seeds, sets
 
 
-@cache
-def learner_kinds() -> dict[str, type[Learner]]:
-    """The library's learners by the names of their classes; ContEXP3-ABS has no experts (see `growth`)."""
-    kinds = {name: getattr(learners, name) for name in learners.__all__}
-    return {
-        name: kind
-        for name, kind in kinds.items()
-        if isinstance(kind, type)
-        and issubclass(kind, Learner)
-        and not inspect.isabstract(kind)
-        and kind is not learners.ContExp3Abs
-    }
-
-
-def one_of(value: Any, known: Any, name: str) -> None:
-    """Raise an error unless the value is one of the known words."""
-    if not isinstance(value, str) or value not in known:
-        raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
-
-
 class Keyed:
     """Something known by its content."""
 
-    sort: ClassVar[str] = ""
-    """What keys call it, where logs were written with another name than that of the class."""
+    tag: ClassVar[str] = ""
+    """What keys call it; the name of its class, if not given. Keys stay when a class gets another name."""
 
     @cached_property
     def key(self) -> str:
-        """A hash of its kind and fields: equal for equal content, in every process."""
-        content = json.dumps([self.sort or type(self).__name__, *map(_as_key, self._content())], sort_keys=True)
+        """A hash of its tag and fields: equal for equal content, in every process."""
+        content = json.dumps([self.tag or type(self).__name__, *map(_as_key, self._content())], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:24]
 
     def _content(self) -> list[Any]:
@@ -66,6 +60,132 @@ def _as_key(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_as_key(part) for part in value]
     return value.key if isinstance(value, Keyed) else value
+
+
+_EXPECTED = {
+    "int_type": "a whole number", "int_from_float": "a whole number", "float_type": "a number", "string_type": "a text",
+    "string_too_short": "a text", "bool_type": "true or false", "too_short": "a list of some values",
+}  # fmt: skip
+
+
+class SpecError(InputError):
+    """All that is wrong with a model: pairs of a field (or nothing) and a sentence."""
+
+    def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
+        super().__init__("; ".join(text for _, text in problems))
+        self.problems = problems
+
+
+class Model(BaseModel):
+    """A frozen model whose errors are the library's: an `InputError` says all that is wrong, each with its place."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True)
+    positional: ClassVar[tuple[str, ...]] = ()
+    """The fields that may be given without their names."""
+    derived: ClassVar[tuple[str, ...]] = ()
+    """Properties that `described` has, too."""
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        given = dict(zip(self.positional, values, strict=False)) | named
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            where = self.place(given)
+            problems = [(str((*one["loc"], "")[0]), f"{where}{self._sentence(one)}") for one in error.errors()]
+            raise SpecError(problems) from None
+
+    @classmethod
+    def place(cls, given: Mapping[str, Any]) -> str:
+        """What errors begin with, from the values that were given."""
+        return ""
+
+    @classmethod
+    def known(cls) -> list[str]:
+        """The fields that may be given."""
+        return list(cls.model_fields)
+
+    @classmethod
+    def _sentence(cls, error: Mapping[str, Any]) -> str:
+        kind, where = error["type"], "".join(f"{word}: " for word in error["loc"] if isinstance(word, str))
+        if kind == "value_error":  # one of the library's own, which names the field itself
+            return str(error["ctx"]["error"])
+        if kind == "extra_forbidden":
+            return f"expected some of {', '.join(cls.known())}, got {error['loc'][-1]}"
+        if kind == "model_type":
+            return f"{where}expected {error['ctx']['class_name']}, got {shown(error['input'])}"
+        if kind == "missing":
+            return f"{where}expected a value, got none"
+        return f"{where}expected {_EXPECTED.get(kind, error['msg'])}, got {shown(error['input'])}"
+
+    def replace(self, **changes: Any) -> Self:
+        """The same with other values, which are checked."""
+        return type(self)(**({name: getattr(self, name) for name in type(self).model_fields} | changes))
+
+    def described(self) -> dict[str, Any]:
+        """All that was asked for, as plain values: without what only says where something lies on this machine."""
+        here = {name for name, one in type(self).model_fields.items() if one.exclude}
+        names = [name for name in (*type(self).model_fields, *self.derived) if name not in here]
+        return {name: _plain(getattr(self, name)) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Model):
+        return value.described()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, (tuple, list)) else value
+
+
+def _as_items(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
+    if not isinstance(value, (tuple, list)):
+        raise InputError(f"{info.field_name}: expected a list, got {shown(value)}")
+    return tuple(value)
+
+
+def _as_seed(value: Any, info: ValidationInfo) -> int:
+    try:
+        return as_count(value, "seed", least=0)
+    except InputError:
+        raise InputError(f"seed: expected a whole number that is not negative, got {shown(value)}") from None
+
+
+def listing(kind: type) -> Any:
+    """The validator of a list of objects of a class."""
+
+    def check(value: Any, info: ValidationInfo) -> Any:
+        for one in _as_items(value, info):
+            if not isinstance(one, kind):
+                raise InputError(f"{info.field_name}: expected {kind.__name__}s, got {shown(one)}")
+        return tuple(value)
+
+    return PlainValidator(check)
+
+
+def counting(least: int = 1) -> Any:
+    """The validator of a whole number that is not less than this."""
+    return PlainValidator(lambda value, info: as_count(value, info.field_name, least))
+
+
+def one_of(value: Any, known: Any, name: str) -> None:
+    """Raise an error unless the value is one of the known words."""
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
+
+
+def word_of(*known: str) -> Any:
+    """The validator of one of these words."""
+
+    def check(value: Any, info: ValidationInfo) -> Any:
+        one_of(value, known, str(info.field_name))
+        return value
+
+    return PlainValidator(check)
+
+
+Items = BeforeValidator(_as_items)
+"""A list or tuple, in files and in Python."""
+Seed = Annotated[int, PlainValidator(_as_seed)]
+Count = Annotated[int, counting()]
 
 
 def as_options(options: Any, name: str) -> dict[str, Any]:
@@ -82,106 +202,154 @@ def as_options(options: Any, name: str) -> dict[str, Any]:
     return plain
 
 
-def _as_said(options: dict[str, Any]) -> dict[str, Any]:
-    """Options as plain values, or else in words."""
-    plain = {}
-    for name, value in options.items():
-        try:
-            plain[name] = as_options({name: value}, name)[name]
-        except InputError:
-            plain[name] = repr(value)
-    return plain
+Options = Annotated[dict[str, Any], PlainValidator(lambda value: as_options(value, "options"))]
 
 
-@dataclass(frozen=True)
-class LearnerSpec(Keyed):
-    """A learner: the label its lines have, its class, its options.
+class Part(Keyed, Model):
+    """A part of a study that may be somebody's own: a kind with its options, or an import path, or the thing itself.
 
-    The class is one of the library's by its name, or any other by its import path, ``module:Class``, whose module is
-    looked for in ``folder`` first, or the class itself, which must lie in a module.
+    Import paths are ``module:Class`` or ``module:function``; the module is looked for in ``folder`` first.
     """
 
-    label: str
-    kind: str
-    options: dict[str, Any] = field(default_factory=dict)
-    folder: str | None = field(default=None, compare=False)
-    code: str = field(default="", init=False)
-    """What tells the code of a class with an import path from another version of it."""
-    supervised: bool = field(default=False, init=False, compare=False)
-    """Whether it is shown the label of every round."""
-    in_python: bool = field(default=False, init=False, compare=False)
-    """Whether it is played round by round, which takes much longer than compiled code does."""
-    all_options: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
-    """The options, those that were not given among them, as far as they are plain values."""
+    kind: Any
+    options: Options = Field(default_factory=dict)
+    folder: str | None = Field(default=None, exclude=True)
+    derived: ClassVar[tuple[str, ...]] = ("code",)
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.label, str) or not self.label:
-            raise InputError(f"label: expected a text, got {self.label!r}")
-        object.__setattr__(self, "options", as_options(self.options, self.label))
-        try:
-            self._name()
-            if self.own:
-                object.__setattr__(self, "code", parts.find(self.kind, self.folder).code)
-            else:
-                one_of(self.kind, learner_kinds(), "kind")
-            for option in self.options:
-                one_of(option, self._class().options, "option")
-            self._try()
-        except AbstainError as error:
-            raise InputError(f"{self.label}: {error}") from None
+    @model_validator(mode="before")
+    @classmethod
+    def _name_kind(cls, given: Any) -> Any:
+        """A class or function by its import path, so that every process finds it."""
+        kind = given.get("kind")
+        name = None if kind is None else cls._named(kind)
+        if name is None or (isinstance(name, str) and name == kind):
+            return given
+        path, folder = (name, None) if isinstance(name, str) else parts.path_of(name)
+        return given | {"kind": path, "folder": given.get("folder") or folder}
 
-    def _name(self) -> None:
-        """A class by its name."""
-        if isinstance(self.kind, str):
-            return
-        ours = next((name for name, kind in learner_kinds().items() if kind is self.kind), None)
-        path, folder = (ours, None) if ours is not None else parts.path_of(self.kind)
-        object.__setattr__(self, "kind", path)
-        object.__setattr__(self, "folder", self.folder or folder)
+    @classmethod
+    def _named(cls, kind: Any) -> Any:
+        """The name of a kind of the library's; other kinds as they are."""
+        return kind
 
     @property
-    def own(self) -> bool:
+    def is_own(self) -> bool:
         """Whether it is not one of the library's."""
         return parts.is_path(self.kind)
 
+    @cached_property
+    def code(self) -> str:
+        """What tells the code of an own part from another version of it."""
+        return parts.take(self.kind, self.folder).code if self.is_own else ""
+
     def _content(self) -> list[Any]:
         """Where the code lies makes no difference."""
-        return [self.label, self.kind, self.options, *([self.code] if self.own else [])]
+        return [self.kind, self.options, *([self.code] if self.is_own else [])]
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+@cache
+def learner_kinds() -> dict[str, type[Learner]]:
+    """The library's learners by the names of their classes; ContEXP3-ABS has no experts."""
+    found = {name: getattr(learners, name) for name in learners.__all__}
+    return {
+        name: kind
+        for name, kind in found.items()
+        if isinstance(kind, type)
+        and issubclass(kind, Learner)
+        and not inspect.isabstract(kind)
+        and kind is not learners.ContExp3Abs
+    }
+
+
+class LearnerSpec(Part):
+    """A learner of a study.
+
+    Args:
+        label: The name of its curves.
+        kind: One of the library's learners by its name, an import path, or the class itself.
+        options: The options of the class.
+        folder: Where the module of an import path is looked for first.
+    """
+
+    label: Annotated[str, Field(min_length=1)]
+    positional: ClassVar[tuple[str, ...]] = ("label", "kind", "options", "folder")
+    derived: ClassVar[tuple[str, ...]] = ("code", "supervised", "in_python", "all_options")
+
+    @classmethod
+    def place(cls, given: Mapping[str, Any]) -> str:
+        label = given.get("label")
+        return f"{label}: " if isinstance(label, str) and label else ""
+
+    @classmethod
+    def _named(cls, kind: Any) -> Any:
+        return next((name for name, ours in learner_kinds().items() if ours is kind), kind)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        """Make it once, so that an error shows before anything is played.
+
+        An own learner may refuse the experts it is tried with: such an error waits until it meets its own.
+        """
+        if self.is_own:
+            parts.check_learner(self.kind, self.folder)
+        else:
+            one_of(self.kind, learner_kinds(), "kind")
+        for option in self.options:
+            one_of(option, self._class().options, "option")
+        try:
+            self._tried  # noqa: B018 (made here, kept)
+        except AbstainError:
+            raise
+        except Exception as error:  # whatever somebody's constructor does
+            why = self._refused() if self.is_own else f"{type(error).__name__}: {error}"
+            if why:
+                raise InputError(f"{self.kind}: cannot be made ({why})") from None
+            self.__dict__["_tried"] = (False, False, {})
+        return self
+
+    @cached_property
+    def _tried(self) -> tuple[bool, bool, dict[str, Any]]:
+        made = self.make(_few_experts(), cost=0.5, loss="zero_one", seed=0, rounds=1)
+        options = {name: _in_words(getattr(made, name)) for name in made.options}
+        return bool(made.supervised), isinstance(made.playing(0), PlayingRounds), options
+
+    @property
+    def supervised(self) -> bool:
+        """Whether it is shown the label of every round."""
+        return self._tried[0]
+
+    @property
+    def in_python(self) -> bool:
+        """Whether it is played round by round, which takes much longer than compiled code does."""
+        return self._tried[1]
+
+    @property
+    def all_options(self) -> dict[str, Any]:
+        """The options, with the defaults of those that were not given; in words where they are no plain values."""
+        return self._tried[2]
+
+    def _content(self) -> list[Any]:
+        return [self.label, *super()._content()]
 
     def _class(self) -> type[Learner]:
-        if not self.own:
+        if not self.is_own:
             return learner_kinds()[self.kind]
         kind: type[Learner] = parts.call(self.kind, self.folder, self.code)
         return kind
 
-    def _try(self) -> None:
-        """Make it once, so that what is wrong is said before anything is played.
-
-        Of somebody's learner that may be the experts it is tried with: what does not come from the library waits until
-        it is played with its own.
-        """
-        pairs = experts.hyperplanes(2, 2, 2, seed=0)
-        try:
-            made = self.make(pairs, cost=0.5, loss="zero_one", seed=0, rounds=1)
-            object.__setattr__(self, "supervised", bool(made.supervised))
-            object.__setattr__(self, "in_python", isinstance(made.playing(0), PlayingRounds))
-            object.__setattr__(self, "all_options", _as_said({name: getattr(made, name) for name in made.options}))
-        except AbstainError:
-            raise
-        except Exception as error:  # whatever somebody's constructor does
-            why = f"{type(error).__name__}: {error}"
-            if self.own:
-                why = self._refused(pairs)
-            if why:
-                raise InputError(f"{self.kind}: cannot be made ({why})") from None
-
-    def _refused(self, pairs: ExpertSet) -> str:
+    def _refused(self) -> str:
         """Why its constructor does not take what every learner is given; nothing if it does."""
         try:
-            inspect.signature(self._class()).bind(pairs, cost=0.5, loss="zero_one", seed=0, **self.options)
+            inspect.signature(self._class()).bind(_few_experts(), cost=0.5, loss="zero_one", seed=0, **self.options)
         except TypeError as error:
             return f"TypeError: {error}"
-        except ValueError:  # nobody knows what it takes
+        except ValueError:  # it has no signature
             pass
         return ""
 
@@ -189,6 +357,17 @@ class LearnerSpec(Keyed):
         """The learner; a rate tuned to a horizon is tuned to the study's rounds, unless another is given."""
         options = {"horizon": rounds, **self.options} if self.options.get("eta") == "tuned" else self.options
         return self._class()(pairs, cost=cost, loss=loss, seed=seed, **options)
+
+
+def _few_experts() -> ExpertSet:
+    return experts.hyperplanes(2, 2, 2, seed=0)
+
+
+def _in_words(value: Any) -> Any:
+    try:
+        return as_options({"": value}, "")[""]
+    except InputError:
+        return repr(value)
 
 
 BUILDERS: dict[str, Callable[..., ExpertSet]] = {
@@ -203,74 +382,55 @@ FEATURES = ("dim", "n_features", "n_models")
 """What arguments are called that take the number of features of the set, unless they are given."""
 
 
-@dataclass(frozen=True)
-class ExpertsSpec(Keyed):
-    """Experts: a kind and its options; "instance": the sets bring their own.
+class ExpertsSpec(Part):
+    """The experts of a study.
 
-    The kind is one of the library's, the ``kind`` of a class of yours that was imported, or an import path,
-    ``module:Class`` or ``module:function``, whose module is looked for in ``folder`` first; or the class or function
-    itself. It is called with the options, and, where it takes them, with the number of features (as ``dim``,
-    ``n_features`` or ``n_models``) and a ``seed``.
+    Args:
+        kind: One of the library's kinds, the ``kind`` of an imported class, an import path, or the class or function
+            itself; "instance": the sets bring their own.
+        options: The arguments of the kind. It also gets the number of features (as ``dim``, ``n_features`` or
+            ``n_models``) and a ``seed``, where it takes them.
+        folder: Where the module of an import path is looked for first.
 
     >>> ExpertsSpec("thresholds", {"thresholds": [0.1, 0.5]}).make(3, None)
     <thresholds: 6 experts, 3 predictors, 6 rules>
     """
 
     kind: str = "hyperplanes"
-    options: dict[str, Any] = field(default_factory=dict)
-    folder: str | None = field(default=None, compare=False)
-    code: str = field(default="", init=False)
-    """What tells the code of a kind with an import path from another version of it."""
+    positional: ClassVar[tuple[str, ...]] = ("kind", "options", "folder")
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "options", as_options(self.options, "experts"))
-        try:
-            self._name()
-            if self.kind == "instance":
-                if self.options:
-                    raise InputError(f"expected no options for instances, got {', '.join(self.options)}")
-                return
-            if self.own:
-                object.__setattr__(self, "code", parts.take(self.kind, self.folder).code)
-            self._check_options()
-            if not self.own:  # one's own may need more than one feature
-                self.make(1, None)
-        except AbstainError as error:
-            raise InputError(f"experts: {error}") from None
+    @classmethod
+    def place(cls, given: Mapping[str, Any]) -> str:
+        return "experts: "
 
-    def _name(self) -> None:
-        """A class or function by its import path, and so that of a kind that is registered."""
-        kind: Any = self.kind
-        if isinstance(kind, str) and kind not in BUILDERS and kind != "instance" and not parts.is_path(kind):
-            own = [one for one in kinds.kinds if one.kind == kind and one.portable]
-            if not own:
-                one_of(kind, (*BUILDERS, "instance"), "kind")
-            kind = own[-1]
-        if not isinstance(kind, str):
-            path, folder = parts.path_of(kind)
-            object.__setattr__(self, "kind", path)
-            object.__setattr__(self, "folder", self.folder or folder)
+    @classmethod
+    def _named(cls, kind: Any) -> Any:
+        if not isinstance(kind, str) or kind in BUILDERS or kind == "instance" or parts.is_path(kind):
+            return kind
+        registered = [one for one in kinds.kinds if one.kind == kind and one.portable]
+        if not registered:
+            one_of(kind, (*BUILDERS, "instance"), "kind")
+        return registered[-1]
 
-    @property
-    def own(self) -> bool:
-        """Whether they are not of the library's kinds."""
-        return parts.is_path(self.kind)
-
-    def _content(self) -> list[Any]:
-        """Where the code lies makes no difference."""
-        return [self.kind, self.options, *([self.code] if self.own else [])]
-
-    def _builder(self) -> Callable[..., ExpertSet]:
-        builder = parts.call(self.kind, self.folder, self.code) if self.own else BUILDERS[self.kind]
-        if not callable(builder):
-            raise InputError(f"kind: expected {self.kind} to be a class or a function, got {builder!r}")
-        return builder
-
-    def _check_options(self) -> None:
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.kind == "instance":
+            if self.options:
+                raise InputError(f"expected no options for instances, got {', '.join(self.options)}")
+            return self
         arguments = inspect.signature(self._builder()).parameters.values()
         if not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in arguments):
             for option in self.options:
                 one_of(option, sorted({one.name for one in arguments} - {"dim", "seed"}), "option")
+        if not self.is_own:  # an own kind may need more than one feature
+            self.make(1, None)
+        return self
+
+    def _builder(self) -> Callable[..., ExpertSet]:
+        builder = parts.call(self.kind, self.folder, self.code) if self.is_own else BUILDERS[self.kind]
+        if not callable(builder):
+            raise InputError(f"kind: expected {self.kind} to be a class or a function, got {builder!r}")
+        return builder
 
     def make(self, dim: int, seed: Any) -> ExpertSet:
         """The experts for inputs of that many features; those that take no seed are not drawn."""
@@ -280,7 +440,7 @@ class ExpertsSpec(Keyed):
             if name in arguments:
                 given.setdefault(name, dim)
         if "seed" in arguments:
-            given["seed"] = seeds.as_number(seed) if self.own else seed
+            given["seed"] = seeds.as_number(seed) if self.is_own else seed
         try:
             made = builder(**given)
         except TypeError as error:
@@ -295,77 +455,80 @@ _kept: dict[tuple[str, str], tuple[Floats, Array]] = {}
 """Whole sets by their keys and scales."""
 
 
-@dataclass(frozen=True)
-class SetSpec(Keyed):
-    """A set by one's own name: of these, one is given.
+def _as_own_name(value: Any) -> str:
+    if not isinstance(value, str) or not value or sets.is_known(value):
+        raise InputError(f"sets: expected a name that is none of the library's, got {value!r}")
+    return value
 
-    ``path`` is a file (see `abstain.datasets.read_file`), looked for in ``folder`` first, with the column ``label`` and
-    what is ``positive`` in it. ``kind`` is a function, or its import path ``module:function``, with ``options``:
-    ``f(n, seed, **options)`` returns the n rounds of a draw, X (n, d) and y (n,), labels -1 and +1. ``table`` is X and
-    y themselves. Rows of files and tables are drawn at random and scaled as those of the library's sets are; streams
-    come as they are.
+
+class SetSpec(Part):
+    """A set by an own name: a file, a stream or a table; one of them is given.
+
+    Rows of files and tables are drawn at random and scaled as those of the library's sets; streams come as they are.
+
+    Args:
+        name: What the settings of a study call it.
+        path: A file (see `abstain.datasets.read_file`), looked for in ``folder`` first.
+        label: The column of the labels in the file.
+        positive: The label that counts as +1.
+        kind: A function, or its import path ``module:function``: ``f(n, seed, **options)`` returns the n rounds of a
+            draw, X (n, d) and y (n,), with labels -1 and +1.
+        options: The options of the function.
+        table: X and y themselves.
+        folder: Where files and modules are looked for first.
     """
 
-    name: str
+    name: Annotated[str, PlainValidator(_as_own_name)]
     path: str | None = None
     label: str | None = None
-    positive: str | float | None = None
+    positive: Any = None
     kind: Any = None
-    options: dict[str, Any] = field(default_factory=dict)
-    table: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
-    folder: str | None = field(default=None, compare=False)
-    code: str = field(default="", init=False)
-    """What tells the file, the table or the function's code from another version of it."""
-    file: str = field(default="", init=False, compare=False)
-    """Where the file is."""
+    table: Any = Field(default=None, repr=False, exclude=True)
+    positional: ClassVar[tuple[str, ...]] = ("name", "path", "label", "positive", "kind")
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name or sets.is_known(self.name):
-            raise InputError(f"sets: expected a name that is none of the library's, got {self.name!r}")
-        try:
-            if (self.path is not None) + (self.kind is not None) + (self.table is not None) != 1:
-                raise InputError("expected one of path, kind and table")
-            if self.kind is None and self.options:
-                raise InputError(f"expected path, label and positive, or kind, got {', '.join(self.options)}")
-            if self.kind is not None:
-                self._check_stream()
-            elif self.table is not None:
-                self._check_table()
-            else:
-                self._check_file()
-        except AbstainError as error:
-            raise InputError(f"set {self.name}: {error}") from None
+    @classmethod
+    def place(cls, given: Mapping[str, Any]) -> str:
+        name = given.get("name")
+        return f"set {name}: " if isinstance(name, str) and name and not sets.is_known(name) else ""
 
-    def _check_stream(self) -> None:
-        if not isinstance(self.kind, str):
-            path, folder = parts.path_of(self.kind)
-            object.__setattr__(self, "kind", path)
-            object.__setattr__(self, "folder", self.folder or folder)
-        object.__setattr__(self, "options", as_options(self.options, "options"))
-        found = parts.take(self.kind, self.folder)
-        if not callable(found.value):
-            raise InputError(f"kind: expected {self.kind} to be a function, got {found.value!r}")
-        object.__setattr__(self, "code", found.code)
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.path is not None) + (self.kind is not None) + (self.table is not None) != 1:
+            raise InputError("expected one of path, kind and table")
+        if self.kind is None and self.options:
+            raise InputError(f"expected path, label and positive, or kind, got {', '.join(self.options)}")
+        if self.kind is not None:
+            found = parts.take(self.kind, self.folder)
+            if not callable(found.value):
+                raise InputError(f"kind: expected {self.kind} to be a function, got {found.value!r}")
+        elif self.table is not None:
+            X, y = as_table(self.table[0], None), np.asarray(self.table[1])
+            signs = own.as_signs(y, self.positive, Path("y"))
+            if len(X) != len(signs):
+                raise InputError(f"table: expected one label per row, got {len(signs)} for {len(X)} rows")
+            self.__dict__["table"] = (X, signs)
+        else:
+            self.rows("none")
+        self.code  # noqa: B018 (that of now)
+        return self
 
-    def _check_table(self) -> None:
-        assert self.table is not None
-        X, y = as_table(self.table[0], None), np.asarray(self.table[1])
-        signs = reading.two_classes(y, self.positive, Path("y"))
-        if len(X) != len(signs):
-            raise InputError(f"table: expected a label a row, got {len(signs)} for {len(X)} rows")
-        object.__setattr__(self, "table", (X, signs))
-        object.__setattr__(self, "code", hashlib.sha256(X.tobytes() + signs.tobytes()).hexdigest()[:24])
-
-    def _check_file(self) -> None:
-        if not isinstance(self.path, str):
-            raise InputError(f"path: expected the path of a file, got {self.path!r}")
+    @cached_property
+    def file(self) -> str:
+        """Where the file is; nothing for tables and streams."""
+        if self.path is None:
+            return ""
         places = [Path(self.path)] if self.folder is None else [Path(self.folder, self.path), Path(self.path)]
         here = next((place for place in places if place.is_file()), None)
         if here is None:
             raise InputError(f"path: expected a file, got none at {' or '.join(map(str, places))}")
-        object.__setattr__(self, "file", str(here.absolute()))
-        object.__setattr__(self, "code", _digest(self.file))
-        self.rows("none")
+        return str(here.absolute())
+
+    @cached_property
+    def code(self) -> str:
+        """What tells the file, the table or the function's code from another version of it."""
+        if self.table is not None:
+            return hashlib.sha256(self.table[0].tobytes() + self.table[1].tobytes()).hexdigest()[:24]
+        return _digest(self.file) if self.kind is None else parts.take(self.kind, self.folder).code
 
     def _content(self) -> list[Any]:
         """Where a file or the code lies makes no difference."""

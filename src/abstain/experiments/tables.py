@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InputError
-from ..paper.logs.study import LogStudy
 from ..typing import Floats, Ints
 from . import outputs
 from .formats import latex, markdown
-from .study import LearnerStudy
-from .toml import AnyStudy
+from .study import LearnerStudy, Study, with_curves
 
 if TYPE_CHECKING:
     import polars as pl
@@ -197,32 +195,30 @@ class Table:
         return bool((self.finals["tracking"] != self.finals["regret"]).any())
 
 
-def check_names(studies: Sequence[AnyStudy]) -> None:
-    """Raise an error if two tables have the same files. Studies may share a table, but not with one of logs."""
-    shared = [study.table or study.name for study in studies if isinstance(study, LearnerStudy)]
-    of_logs = [study.name for study in studies if isinstance(study, LogStudy)]
-    for name in of_logs:
+def check_names(studies: Sequence[Study]) -> None:
+    """Raise an error if two tables have the same files. Studies of learners may share a table, others may not."""
+    shared = [study.table or study.name for study in with_curves(studies)]
+    others = [study.name for study in studies if study.kind != LearnerStudy.kind]
+    for name in others:
         if name in shared:
-            raise InputError(f"table: expected another name than that of a study of logs, got {name!r}")
-    outputs.check_apart([*shared, *of_logs], "tables")
+            raise InputError(f"table: expected another name than that of a study of another kind, got {name!r}")
+    outputs.check_apart([*shared, *others], "tables")
 
 
-def tables(curves: "pl.DataFrame", studies: Sequence[AnyStudy]) -> list[Table]:
-    """The tables of these studies, as far as there are results."""
+def table_of(name: str, studies: Sequence[LearnerStudy], curves: "pl.DataFrame") -> list[Table]:
+    """The table of studies that share it; none without results."""
     import polars as pl
 
-    shared: dict[str, list[LearnerStudy]] = {}
-    for study in studies:
-        if isinstance(study, LearnerStudy):
-            shared.setdefault(study.table or study.name, []).append(study)
-    found = []
-    for name, some in shared.items():
-        parts = [_finals(curves.filter(pl.col("study") == study.name), study) for study in some]
-        rows = pl.concat(parts)
-        if len(rows):
-            titles = "; ".join(dict.fromkeys(study.title or study.name for study in some))
-            found.append(Table(name, titles, rows, overview(rows), slopes(rows)))
-    return found
+    rows = pl.concat([_finals(curves.filter(pl.col("study") == study.name), study) for study in studies])
+    if not len(rows):
+        return []
+    titles = "; ".join(dict.fromkeys(study.title or study.name for study in studies))
+    return [Table(name, titles, rows, overview(rows), slopes(rows))]
+
+
+def tables(curves: "pl.DataFrame", studies: Sequence[Study]) -> list[Table]:
+    """The tables of these studies, as far as there are results."""
+    return [table for study in studies for table in study.tables(curves, studies)]
 
 
 def _finals(curves: "pl.DataFrame", study: LearnerStudy) -> "pl.DataFrame":

@@ -1,6 +1,57 @@
 """The paper's experiments and those beyond it: studies (TOML), claims and figures."""
 
-from ..experiments.registry import CLAIMS, FIGURES, register
+import os
+import tomllib
+from functools import cache
+from importlib import resources
 
+from ..experiments.registry import CLAIMS, FIGURES, STUDIES, register, registered
+from ..experiments.study import Study
+from ..experiments.toml import StudyFile, read, select
+
+register(STUDIES, "growth", "abstain.paper.growth:GrowthStudy")
+register(STUDIES, "logs", "abstain.paper.logs.study:LogStudy")
 register(CLAIMS, "paper", "abstain.paper.claims")
 register(FIGURES, "paper", "abstain.paper.figures")
+
+
+@cache
+def paper() -> StudyFile:
+    """The paper's studies by name; each is made when it is asked for."""
+    return _file("paper.toml", None)
+
+
+@cache
+def shipped() -> tuple[StudyFile, ...]:
+    """The paper's studies, those beyond it, and those of installed packages."""
+    found = [paper(), _file("beyond.toml", paper()), _file("logs.toml", paper())]
+    for entry in registered(STUDIES).values():
+        loaded = entry.load()
+        if not isinstance(loaded, type):
+            found.append(loaded() if callable(loaded) else loaded)
+    return tuple(found)
+
+
+def find(name: str | os.PathLike[str]) -> list[Study]:
+    """The studies of a name, of which "all" are the paper's without other readings, or those of a TOML file.
+
+    What a file leaves out, and learners it does not define, are the paper's. With other readings comes our own,
+    `regret`, to compare them with.
+
+    Raises:
+        InputError: If there is no such study, or something is wrong with one.
+        FileError: If the file cannot be read.
+    """
+    if str(name).endswith(".toml"):
+        return list(read(name, paper()).values())
+    if name == "all":
+        return [paper()[key] for key in paper() if paper().role(key) != "reading"]
+    chosen = select(shipped(), str(name))
+    if any(study.role == "reading" for study in chosen):
+        chosen.insert(0, paper()["regret"])
+    return chosen
+
+
+def _file(name: str, base: StudyFile | None) -> StudyFile:
+    text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return StudyFile(tomllib.loads(text), base)

@@ -1,17 +1,19 @@
 """How the regret of ContEXP3-ABS grows with the number of rounds: a study without experts."""
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from pydantic import Field, model_validator
 
 from .. import __version__, theory
-from .._core.validation import as_count, as_seed, is_number
 from ..errors import InputError
 from ..experiments import seeds
-from ..experiments.specs import Keyed, one_of
+from ..experiments.jobs import Job, Record
+from ..experiments.specs import Count, Items, word_of
+from ..experiments.study import Columns, Description, Study
 from ..instances import Lipschitz, lipschitz
 from ..learners import ContExp3Abs
 from ..learners.cover.cont_exp3_abs import most_balls
@@ -19,6 +21,10 @@ from ..losses import ramp_value
 from ..simulate import simulate
 from ..typing import Floats, Ints
 
+if TYPE_CHECKING:
+    import polars as pl
+
+GAMMA = "\N{GREEK SMALL LETTER GAMMA}"
 QUICK_ROUNDS, QUICK_RUNS = 10_000, 2
 
 
@@ -41,54 +47,98 @@ class Row(NamedTuple):
     """The regret of the worst action in every round."""
 
 
-@dataclass(frozen=True)
-class GrowthStudy:
-    """ContEXP3-ABS on `instances.lipschitz`, in each dimension, for each number of rounds, so many runs."""
+class GrowthStudy(Study):
+    """ContEXP3-ABS on `instances.lipschitz`, in each dimension, for each number of rounds, so many runs.
 
-    name: str
-    title: str = ""
-    figure: str = ""
-    role: str = ""
-    """What it is to the paper's claims; see `LearnerStudy`."""
-    dims: tuple[int, ...] = (1, 2)
-    rounds: tuple[int, ...] = (1_000, 10_000, 100_000)
-    runs: int = 10
+    Args:
+        dims: The dimensions.
+        rounds: The numbers of rounds.
+        runs: How many runs each has.
+        cost: The cost of abstaining.
+        actions: "three", or "grid": the paper to the letter, at its rate, with each of the ``gammas``.
+        gammas: The widths of the ramp on the grid.
+    """
+
+    kind: ClassVar[str] = "growth"
+    columns: ClassVar[Columns] = Columns(
+        ("study", "actions", "gamma", "dim", "rounds", "run"), ("study", "actions", "gamma", "dim", "rounds"), ()
+    )
+
+    dims: Annotated[tuple[Count, ...], Items, Field(min_length=1)] = (1, 2)
+    rounds: Annotated[tuple[Count, ...], Items, Field(min_length=1)] = (1_000, 10_000, 100_000)
+    runs: Count = 10
     cost: float = 0.3
-    seed: int = 0
-    actions: str = "three"
-    """"three", or "grid": the paper to the letter, at its rate, with each of the ``gammas``."""
-    gammas: tuple[float, ...] = ()
+    actions: Annotated[str, word_of("three", "grid")] = "three"
+    gammas: Annotated[tuple[float, ...], Items] = ()
 
-    def __post_init__(self) -> None:
-        for name in ("dims", "rounds"):
-            values = getattr(self, name)
-            if not isinstance(values, (tuple, list)) or not values:
-                raise InputError(f"study {self.name}: {name}: expected a list of whole numbers, got {values!r}")
-            object.__setattr__(self, name, tuple(as_count(value, f"study {self.name}: {name}") for value in values))
-        as_count(self.runs, f"study {self.name}: runs")
-        as_seed(self.seed)
+    @model_validator(mode="after")
+    def _check(self) -> Self:
         lipschitz(1, self.cost)
-        one_of(self.actions, ("three", "grid"), f"study {self.name}: actions")
-        given = self.gammas if isinstance(self.gammas, (tuple, list)) else (None,)
-        fits = all(is_number(gamma) and 0.0 < gamma < 1.0 for gamma in given)
-        if not fits or bool(given) != (self.actions == "grid"):
+        fits = all(0.0 < gamma < 1.0 for gamma in self.gammas)
+        if not fits or bool(self.gammas) != (self.actions == "grid"):
             expected = "a list of numbers in (0, 1)" if self.actions == "grid" else "none but for the grid"
-            raise InputError(f"study {self.name}: gammas: expected {expected}, got {self.gammas!r}")
-        object.__setattr__(self, "gammas", tuple(map(float, given)))
+            raise InputError(f"gammas: expected {expected}, got {self.gammas!r}")
+        return self
 
-    def quick(self) -> "GrowthStudy":
+    def quick(self) -> Self:
         """The same with two runs, of 10,000 rounds at most."""
         short = tuple(n for n in self.rounds if n <= QUICK_ROUNDS)
-        return replace(self, rounds=short or self.rounds[:1], runs=min(self.runs, QUICK_RUNS))
+        return self.replace(rounds=short or self.rounds[:1], runs=min(self.runs, QUICK_RUNS))
+
+    def jobs(self) -> "list[Growth]":
+        return [
+            Growth(dim, rounds, run, self.cost, self.seed, gamma=gamma)
+            for gamma in self.gammas or (None,)
+            for dim in self.dims
+            for rounds in self.rounds
+            for run in range(self.runs)
+        ]
+
+    def collect(self, records: Mapping[str, Record]) -> "pl.DataFrame":
+        """One row for each run; its columns are those of `Row`."""
+        import polars as pl
+
+        schema = {
+            "study": pl.String, "actions": pl.String, "gamma": pl.Float64, "dim": pl.Int64, "rounds": pl.Int64,
+            "run": pl.Int64, "regret": pl.Float64, "close": pl.Int64, "bound": pl.Float64, "worst": pl.Float64,
+        }  # fmt: skip
+        rows = []
+        for job in self.jobs():
+            if job.key in records:
+                found = records[job.key]
+                more = (found["regret"], found.get("close"), found.get("bound"), found.get("worst"))
+                rows.append((self.name, self.actions, job.gamma, job.dim, job.rounds, job.run_number, *more))
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def describe(self) -> Description:
+        gammas = ", ".join(f"{gamma:g}" for gamma in self.gammas)
+        return Description(
+            self.name,
+            self.title,
+            "",
+            f"lipschitz, d = {', '.join(map(str, self.dims))}: {self.cost:g}",
+            "none",
+            f"ContEXP3-ABS, {self.actions}{f', {GAMMA} = {gammas}' if gammas else ''}",
+            ", ".join(f"{n:,}" for n in self.rounds),
+            f"{self.runs} runs",
+            self.seed,
+        )
+
+
+def rows_of(frame: "pl.DataFrame | None") -> list[Row]:
+    """The runs of a frame of results."""
+    return [] if frame is None else [Row(*row[1:]) for row in frame.iter_rows()]
 
 
 @dataclass(frozen=True)
-class Growth(Keyed):
+class Growth(Job):
     """One run."""
+
+    fields = ("regret",)
 
     dim: int
     rounds: int
-    run: int
+    run_number: int
     cost: float
     seed: int
     version: str = __version__
@@ -97,47 +147,26 @@ class Growth(Keyed):
 
     def __str__(self) -> str:
         grid = "" if self.gamma is None else f", grid, gamma = {self.gamma:g}"
-        return f"ContEXP3-ABS{grid}, d = {self.dim}, {self.rounds:,} rounds, run {self.run}"
+        return f"ContEXP3-ABS{grid}, d = {self.dim}, {self.rounds:,} rounds, run {self.run_number}"
 
     def _content(self) -> list[Any]:
-        """For the three actions, what it was before there was a grid."""
         return [value for value in super()._content() if value is not None]
 
     @property
     def weight(self) -> float:
-        """About how long it takes, in runs of 10,000 rounds of 2,000 experts."""
         return self.rounds / 1e4
 
-
-def jobs(study: GrowthStudy) -> list[Growth]:
-    """The runs of a study."""
-    return [
-        Growth(dim, rounds, run, study.cost, study.seed, gamma=gamma)
-        for gamma in study.gammas or (None,)
-        for dim in study.dims
-        for rounds in study.rounds
-        for run in range(study.runs)
-    ]
-
-
-def collect(studies: Sequence[Any], records: Mapping[str, Mapping[str, Any]]) -> list[Row]:
-    """The runs there are records of."""
-    rows = []
-    for job in [job for study in studies if isinstance(study, GrowthStudy) for job in jobs(study)]:
-        if job.key in records:
-            found, actions = records[job.key], "three" if job.gamma is None else "grid"
-            more = (found.get("close"), found.get("bound"), found.get("worst"))
-            rows.append(Row(actions, job.gamma, job.dim, job.rounds, job.run, found["regret"], *more))
-    return rows
+    def run(self, data: str | None) -> Record:
+        return play(self)
 
 
 def play(job: Growth) -> dict[str, Any]:
     """The expected regret against the best action on every input: more than against any pair of functions."""
     name = f"lipschitz {job.dim} {job.rounds}"
     problem = lipschitz(job.dim, job.cost)
-    X, y = problem.draw(job.rounds, seeds.of_data(job.seed, name, 0, job.run))
+    X, y = problem.draw(job.rounds, seeds.of_data(job.seed, name, 0, job.run_number))
     label = "ContEXP3-ABS" if job.gamma is None else f"ContEXP3-ABS, grid, {job.gamma}"
-    seed = seeds.of_learner(job.seed, name, 0, job.run, label)
+    seed = seeds.of_learner(job.seed, name, 0, job.run_number, label)
     options: dict[str, Any] = {} if job.gamma is None else {"actions": "grid", "gamma": job.gamma, "eta": "tuned"}
     learner = ContExp3Abs(job.dim, cost=job.cost, horizon=job.rounds, seed=seed, **options)
     start = time.perf_counter()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..experiments.claims import Verdict, all_claims, verdict
 from ..experiments.evidence import Results, Setting
-from ..experiments.toml import AnyStudy
+from ..experiments.study import Study
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,7 +55,7 @@ def breaks(
     curves: "pl.DataFrame",
     ours: Sequence[Verdict] = (),
     titles: Mapping[str, str] | None = None,
-    studies: Sequence[AnyStudy] = (),
+    studies: Sequence[Study] = (),
 ) -> list[Reading]:
     """For every reading there are results of, what it makes of the claims.
 

@@ -13,8 +13,6 @@ import numpy as np
 from ... import datasets
 from ..._core.pages import environment
 from ...errors import AbstainError
-from ...paper.growth import GrowthStudy
-from ...paper.logs.study import LogStudy
 from ...paper.readings import Reading
 from ...typing import Array, Floats
 from .. import outputs
@@ -22,9 +20,8 @@ from ..claims import Verdict
 from ..curves import StudyCurves
 from ..sets import fingerprint, source
 from ..specs import SetSpec
-from ..study import LearnerStudy, said
+from ..study import Study, said, with_curves
 from ..tables import Table
-from ..toml import AnyStudy
 from .sections import RINGS, Picture, curves, explained, figures, finals, overviews, pieces, readings, tally
 
 if TYPE_CHECKING:
@@ -85,98 +82,13 @@ class Facts:
     versions: Mapping[str, str] = field(default_factory=versions)
 
 
-class Setting(NamedTuple):
-    """A study: what was played, how often, from which seed."""
-
-    name: str
-    title: str
-    figure: str
-    played: str
-    experts: str
-    learners: str
-    rounds: str
-    runs: str
-    seed: int
-
-
-def settings(studies: Sequence[AnyStudy]) -> list[Setting]:
-    """One for each study."""
-    return [_setting(study) for study in studies]
-
-
-def _setting(study: AnyStudy) -> Setting:
-    if isinstance(study, GrowthStudy):
-        return _growth(study)
-    return _logs(study) if isinstance(study, LogStudy) else _played(study)
-
-
-def _played(study: LearnerStudy) -> Setting:
-    pairs = ", ".join(f"{key} = {value}" for key, value in sorted(study.experts.options.items()))
-    return Setting(
-        study.name,
-        study.title,
-        f"figure {study.figure}" if study.figure else "",
-        _pairs(study.settings),
-        f"{study.experts.kind}{f' ({pairs})' if pairs else ''}; {study.scale}",
-        "; ".join(learner.label for learner in study.learners),
-        f"{study.rounds:,}",
-        f"{study.expert_sets} × {study.draws}",  # noqa: RUF001 (a times sign)
-        study.seed,
-    )
-
-
-def _growth(study: GrowthStudy) -> Setting:
-    return Setting(
-        study.name,
-        study.title,
-        "",
-        f"lipschitz, d = {', '.join(map(str, study.dims))}: {study.cost:g}",
-        "none",
-        f"ContEXP3-ABS, {study.actions}{_gammas(study.gammas)}",
-        ", ".join(f"{n:,}" for n in study.rounds),
-        f"{study.runs} runs",
-        study.seed,
-    )
-
-
-def _gammas(gammas: Sequence[float]) -> str:
-    return f", \N{GREEK SMALL LETTER GAMMA} = {', '.join(f'{gamma:g}' for gamma in gammas)}" if gammas else ""
-
-
-def _logs(study: LogStudy) -> Setting:
-    return Setting(
-        study.name,
-        study.title,
-        "",
-        "; ".join(study.logs),
-        "three models, 48 thresholds each",
-        "; ".join(dict.fromkeys(learner.label for learner in study.learners)),
-        f"{study.rounds:,} at most",
-        f"{study.repetitions} seeds",
-        study.seed,
-    )
-
-
-def _pairs(pairs: Sequence[tuple[str, float]]) -> str:
-    """Sets with equal costs together: "higgs, eye: 0.1, 0.2"."""
-    of_set: dict[str, tuple[float, ...]] = {}
-    for dataset, cost in pairs:
-        of_set[dataset] = (*of_set.get(dataset, ()), cost)
-    costs = dict.fromkeys(of_set.values())
-    return "; ".join(
-        f"{', '.join(name for name, at in of_set.items() if at == some)}: {', '.join(f'{c:g}' for c in some)}"
-        for some in costs
-    )
-
-
-def rows_of(studies: Sequence[AnyStudy], data: Any) -> list[Rows]:
+def rows_of(studies: Sequence[Study], data: Any) -> list[Rows]:
     """The files behind the sets of these studies; those that are computed, or not here, are left out."""
     longest: dict[str, int] = {}
     own: dict[str, SetSpec] = {}
-    for study in studies:
-        if isinstance(study, LearnerStudy):
-            longest |= {name: max(study.rounds, longest.get(name, 0)) for name in map(source, study.sets)}
-            own |= {one.name: one for one in study.own}
+    for study in with_curves(studies):
+        longest |= {name: max(study.rounds, longest.get(name, 0)) for name in map(source, study.sets)}
+        own |= {one.name: one for one in study.own}
     rows = (
         _own_rows(own[name], rounds) if name in own else _rows(name, rounds, data) for name, rounds in longest.items()
     )
@@ -217,14 +129,14 @@ def write(
     path: str | os.PathLike[str],
     verdicts: Sequence[Verdict],
     figures: Sequence[Picture],
-    studies: Sequence[AnyStudy],
+    studies: Sequence[Study],
     facts: Facts,
 ) -> Path:
     """Write the report to ``path`` (the old one stays until the new is whole) and return the path."""
     return outputs.write(Path(path), page(verdicts, figures, studies, facts).encode())
 
 
-def page(verdicts: Sequence[Verdict], drawn: Sequence[Picture], studies: Sequence[AnyStudy], facts: Facts) -> str:
+def page(verdicts: Sequence[Verdict], drawn: Sequence[Picture], studies: Sequence[Study], facts: Facts) -> str:
     """The page as text: the claims, the figures, the numbers, how they were made."""
     titles = {study.name: study.title for study in studies}
     tables = overviews(facts.tables)
@@ -244,14 +156,14 @@ def page(verdicts: Sequence[Verdict], drawn: Sequence[Picture], studies: Sequenc
         tables=tables,
         explained=explained(tables),
         readings=readings(facts.readings),
-        settings=settings(studies),
+        settings=[study.describe() for study in studies],
         rows=facts.rows,
         run=_run(facts),
     )
 
 
 def _sections(
-    verdicts: Sequence[Verdict], drawn: Sequence[Picture], studies: Sequence[AnyStudy], facts: Facts
+    verdicts: Sequence[Verdict], drawn: Sequence[Picture], studies: Sequence[Study], facts: Facts
 ) -> list[tuple[str, str]]:
     """The templates of the sections there are, and their titles; studies of one's own come before the paper's."""
     first = bool(facts.curves)

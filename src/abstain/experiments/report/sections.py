@@ -13,9 +13,8 @@ from ..claims import Verdict
 from ..curves import StudyCurves
 from ..evidence import PAPER, Roles
 from ..formats import EXPLAINED, MOVING, Strong, counts, factor, number, settings, shown
-from ..study import repeated
+from ..study import Study, repeated
 from ..tables import Table
-from ..toml import AnyStudy
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,7 +140,7 @@ class Finals(NamedTuple):
     """In how many settings EXP3-ABS has less than UCB-GT, and of how many; None if they were not both played."""
 
 
-def finals(summary: "pl.DataFrame", titles: Mapping[str, str], studies: Sequence[AnyStudy] = ()) -> list[Finals]:
+def finals(summary: "pl.DataFrame", titles: Mapping[str, str], studies: Sequence[Study] = ()) -> list[Finals]:
     """One for each study, but other readings; studies that share their runs are shown once."""
     import polars as pl
 

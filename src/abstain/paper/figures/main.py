@@ -4,9 +4,9 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...experiments.figures import Figure, Source
+from ...experiments.jobs import PUBLISHED as AT
 from ...experiments.panels import QUANTITIES, Grid, Marks, Place, grid
 from ...experiments.panels import draw as draw_panels
-from ...experiments.study import PUBLISHED as AT
 from ...experiments.study import LearnerStudy
 from . import sets
 

@@ -1,6 +1,5 @@
 """What is written and printed of studies of logs: tables, goals, the loss over time."""
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -197,34 +196,20 @@ def draw(panels: Sequence[Panel]) -> "Figure":
     return figure
 
 
-ROWS = "logs.parquet"
 INTRODUCTION = """Per cent of the loss of the threshold tuned on the first tenth with all its labels, on the same log;
 below 0 is better. {seeds} Losses count after the first tenth.
 """
 
 
-def write(studies: Sequence[Any], rows: "pl.DataFrame", out: Path, console: "Console") -> list[str]:
-    """Write tables/NAME.md, tables/NAME.csv and figures/NAME-over-time for every study of logs, and print the tables
-    of its latest labels. What could not be drawn comes back, a sentence each.
+def write(study: LogStudy, rows: "pl.DataFrame", out: Path, console: "Console") -> list[str]:
+    """Write the tables and the figure of a study, and print the tables of its latest labels.
+
+    Returns:
+        What could not be drawn, a sentence each.
     """
     failed: list[str] = []
-    if not any(isinstance(study, LogStudy) for study in studies):
+    if rows.is_empty():
         return failed
-    _write_rows(rows, out)
-    for study in studies:
-        here = rows.filter(study=study.name) if isinstance(study, LogStudy) else rows.clear()
-        if not here.is_empty():
-            _write_study(study, here, out, console, failed)
-    return failed
-
-
-def _write_rows(rows: "pl.DataFrame", out: Path) -> None:
-    stream = io.BytesIO()
-    rows.write_parquet(stream)
-    outputs.write(out / ROWS, stream.getvalue())
-
-
-def _write_study(study: LogStudy, rows: "pl.DataFrame", out: Path, console: "Console", failed: list[str]) -> None:
     found = summary(rows)
     shown, judged = tables(study, found), reached(study, found)
     compared = more_labels(study, differences(rows))
@@ -245,6 +230,7 @@ def _write_study(study: LogStudy, rows: "pl.DataFrame", out: Path, console: "Con
     if judged:
         console.print(Grid("Goals", HEADS, judged))
     console.print(f"Tables:  {folder / name}.md", markup=False, highlight=False, soft_wrap=True)
+    return failed
 
 
 def page(study: LogStudy, shown: Sequence[LogTable], judged: tuple[tuple[str, ...], ...]) -> str:

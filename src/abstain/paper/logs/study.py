@@ -2,24 +2,30 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
+from pydantic import Field, model_validator
 
 from ... import __version__, alternatives
-from ..._core.validation import as_count, as_seed, is_number
 from ...errors import InputError
 from ...experiments import seeds
+from ...experiments.jobs import Job, Record
 from ...experiments.sets import fingerprint
-from ...experiments.specs import Keyed, LearnerSpec
+from ...experiments.specs import Count, Items, LearnerSpec, Model, counting, listing
+from ...experiments.study import Columns, Description, Study
 from ...simulate import simulate
 from ...typing import Bools, Floats
-from .recipes import LOGS, SHIPPED, ModelLog, Recipe, make, recipe
+from .recipes import LOGS, SHIPPED, THRESHOLDS, ModelLog, Recipe, make, recipe
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.console import Console
+
+    from ...experiments.toml import StudyFile
 
 TUNED, OWN, ALL, HINDSIGHT = "tuned once", "re-tuned, own labels", "re-tuned, all labels", "best afterwards"
 ALTERNATIVES = (TUNED, OWN, ALL, HINDSIGHT)
@@ -29,87 +35,148 @@ QUICK_ROUNDS, QUICK_DELAYS, QUICK_REPETITIONS = 2_000, (0, 100), 2
 FEEDBACKS = ("predicted", "both", "abstained")
 
 
-@dataclass(frozen=True)
-class Goal:
-    """What a learner should reach, in per cent of the tuned threshold's loss."""
+class Goal(Model):
+    """What a learner should reach, in per cent of the tuned threshold's loss.
+
+    Args:
+        learner: The label of the learner.
+        feedback: Which labels come back to it.
+        delay: How late labels are.
+        still: At most this on every log on which nothing moves.
+        moving: At most this in the mean over those on which something moves.
+    """
 
     learner: str
     feedback: str
     delay: int
     still: float
-    """At most this on every log on which nothing moves ..."""
     moving: float | None = None
-    """... and at most this in the mean over those on which something does."""
+    positional: ClassVar[tuple[str, ...]] = ("learner", "feedback", "delay", "still", "moving")
+
+    @classmethod
+    def place(cls, given: Mapping[str, Any]) -> str:
+        return "goals: "
 
 
-@dataclass(frozen=True)
-class LogStudy:
+class LogStudy(Study):
     """Every log, made so often, with labels so late, played by every learner.
 
-    A learner's labels are those of its option ``feedback``; two learners may have the same label if that differs.
+    A learner's labels are those of its option ``feedback``; two learners may have the same label if that differs. The
+    next repetition has the next seed.
+
+    Args:
+        logs: The logs, by the names of their recipes.
+        learners: The learners.
+        delays: How late labels are, in rounds.
+        repetitions: How often each log is made.
+        rounds: How many rounds a log has at most.
+        goals: What learners should reach.
     """
 
-    role: ClassVar[str] = ""
-    """The paper has no logs."""
-    name: str
-    title: str = ""
-    figure: str = ""
-    logs: tuple[str, ...] = LOGS
-    learners: tuple[LearnerSpec, ...] = ()
-    delays: tuple[int, ...] = (0, 100, 2_000)
-    repetitions: int = 5
-    rounds: int = 40_000
-    """Of each log, at most."""
-    goals: tuple[Goal, ...] = ()
-    seed: int = 0
-    """Of the first repetition; the next has the next number."""
+    kind: ClassVar[str] = "logs"
+    columns: ClassVar[Columns] = Columns(
+        ("study", "log", "seed", "delay", "feedback", "learner"), ("study", "log", "delay", "feedback", "learner")
+    )
+    in_report: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        try:
-            self._check()
-        except InputError as error:
-            raise InputError(f"study {self.name}: {error}") from None
+    logs: Annotated[tuple[str, ...], Items, Field(min_length=1)] = LOGS
+    learners: Annotated[tuple[LearnerSpec, ...], listing(LearnerSpec)] = ()
+    delays: Annotated[tuple[Annotated[int, counting(0)], ...], Items, Field(min_length=1)] = (0, 100, 2_000)
+    repetitions: Count = 5
+    rounds: Annotated[int, counting(100)] = 40_000
+    goals: Annotated[tuple[Goal, ...], listing(Goal)] = ()
 
-    def _check(self) -> None:
-        for name in ("logs", "learners", "delays", "goals"):
-            values = getattr(self, name)
-            if not isinstance(values, (tuple, list)) or (not values and name != "goals"):
-                raise InputError(f"{name}: expected a list, got {values!r}")
-            object.__setattr__(self, name, tuple(values))
+    @classmethod
+    def from_table(cls, name: str, table: Mapping[str, Any], file: "StudyFile") -> Self:
+        values = {"seed": file.defaults.get("seed", 0), **table}
+        return cls._made(name, values, learners=file.learners, goals=lambda goals: [Goal(**goal) for goal in goals])
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
         for log in self.logs:
             recipe(log)
-        delays = (as_count(delay, "delays", least=0) for delay in self.delays)
-        object.__setattr__(self, "delays", tuple(dict.fromkeys(delays)))
-        object.__setattr__(self, "logs", tuple(dict.fromkeys(self.logs)))
-        as_count(self.repetitions, "repetitions")
-        as_count(self.rounds, "rounds", least=100)
-        if as_seed(self.seed) is None or not isinstance(self.seed, int):
-            raise InputError(f"seed: expected a whole number that is not negative, got {self.seed!r}")
+        self.__dict__.update(logs=tuple(dict.fromkeys(self.logs)), delays=tuple(dict.fromkeys(self.delays)))
+        if not self.learners:
+            raise InputError("learners: expected at least one, got none")
         for learner in self.learners:
-            if not isinstance(learner, LearnerSpec):
-                raise InputError(f"learners: expected LearnerSpecs, got {learner!r}")
             if learner.label in ALTERNATIVES:
                 raise InputError(f"label: expected none of {'; '.join(ALTERNATIVES)}, got {learner.label!r}")
         names = [f"{learner.label} ({feedback_of(learner)})" for learner in self.learners]
         if len(set(names)) < len(names):
             raise InputError(f"learners: expected none twice, got {', '.join(names)}")
         for goal in self.goals:
-            if not isinstance(goal, Goal):
-                raise InputError(f"goals: expected Goals, got {goal!r}")
-            if not all(is_number(share) for share in (goal.still, goal.moving) if share is not None):
-                raise InputError(f"goals: expected per cent as numbers, got {goal!r}")
             who = f"{goal.learner} ({goal.feedback})"
             if who not in names:
                 raise InputError(f"goals: expected one of {'; '.join(names)}, got {who}")
             if goal.delay not in self.delays:
                 raise InputError(f"goals: expected a delay of {', '.join(map(str, self.delays))}, got {goal.delay!r}")
+        return self
 
-    def quick(self) -> "LogStudy":
+    def quick(self) -> Self:
         """A few short logs of the sets that come with scikit-learn, twice: to see that it works."""
-        return replace(
-            self, logs=SHIPPED, delays=QUICK_DELAYS, rounds=min(self.rounds, QUICK_ROUNDS),
+        return self.replace(
+            logs=SHIPPED, delays=QUICK_DELAYS, rounds=min(self.rounds, QUICK_ROUNDS),
             repetitions=min(self.repetitions, QUICK_REPETITIONS), goals=(),
         )  # fmt: skip
+
+    def jobs(self) -> "list[LogJob]":
+        players: tuple[LearnerSpec | None, ...] = (None, *self.learners)
+        return [
+            LogJob(recipe(log), min(self.rounds, recipe(log).rounds), self.seed + repetition, delay, learner)
+            for log in self.logs
+            for repetition in range(self.repetitions)
+            for delay in self.delays
+            for learner in players
+        ]
+
+    def collect(self, records: Mapping[str, Record]) -> "pl.DataFrame":
+        """One row for each player, log, seed and delay.
+
+        ``loss`` and ``abstained`` are means after the first tenth, ``pieces`` the mean loss of each fortieth of all
+        rounds, ``percent`` the loss against the tuned threshold's on the same log. Alternatives have no feedback.
+        """
+        import polars as pl
+
+        schema: dict[str, Any] = {
+            "study": pl.String, "log": pl.String, "moves": pl.Boolean, "cost": pl.Float64, "rounds": pl.Int64,
+            "seed": pl.Int64, "delay": pl.Int64, "feedback": pl.String, "learner": pl.String, "loss": pl.Float64,
+            "abstained": pl.Float64, "pieces": pl.List(pl.Float64), "seconds_run": pl.Float64, "host": pl.String,
+        }  # fmt: skip
+        rows = []
+        for job in self.jobs():
+            feedback = None if job.learner is None else feedback_of(job.learner)
+            if (record := records.get(job.key)) is None:
+                continue
+            for run in record["runs"]:
+                rows.append((
+                    self.name, job.recipe.name, job.recipe.drift.moves, job.recipe.cost, job.rounds, job.seed,
+                    job.delay, feedback, run["label"], run["loss"], run["abstained"], run["pieces"],
+                    run["seconds_run"], record["host"],
+                ))  # fmt: skip
+        found = pl.DataFrame(rows, schema=schema, orient="row")
+        on = ["log", "seed", "delay"]
+        base = found.filter(pl.col("learner") == TUNED, pl.col("feedback").is_null()).select(*on, tuned="loss")
+        joined = found.join(base, on=on, how="inner", maintain_order="left")
+        return joined.with_columns(percent=100.0 * (pl.col("loss") / pl.col("tuned") - 1.0))
+
+    def describe(self) -> Description:
+        return Description(
+            self.name,
+            self.title,
+            "",
+            "; ".join(self.logs),
+            f"three models, {THRESHOLDS} thresholds each",
+            "; ".join(dict.fromkeys(learner.label for learner in self.learners)),
+            f"{self.rounds:,} at most",
+            f"{self.repetitions} seeds",
+            self.seed,
+        )
+
+    def show(self, results: "pl.DataFrame", out: Path, console: "Console") -> list[str]:
+        """Write tables/NAME.md, tables/NAME.csv and figures/NAME-over-time; print the tables of the latest labels."""
+        from .report import write
+
+        return write(self, results.filter(study=self.name), out, console)
 
 
 def feedback_of(learner: LearnerSpec) -> str:
@@ -121,10 +188,12 @@ def feedback_of(learner: LearnerSpec) -> str:
 
 
 @dataclass(frozen=True)
-class LogJob(Keyed):
+class LogJob(Job):
     """One learner on one log, or (without one) all alternatives."""
 
-    sort = "LogPart"
+    tag = "LogPart"
+    fields = ("runs", "data")
+
     recipe: Recipe
     rounds: int
     seed: int
@@ -138,42 +207,26 @@ class LogJob(Keyed):
 
     @property
     def dataset(self) -> str:
-        """The set it is made of."""
         return self.recipe.dataset
 
     @property
     def group(self) -> str:
-        """Jobs that are played on the same log have the same."""
         return f"{self.recipe.key} {self.rounds} {self.seed}"
 
     @property
     def weight(self) -> float:
-        """About how long it takes, in runs of 10,000 rounds of 2,000 experts."""
         return self.rounds / 1e5
 
-
-def jobs(study: LogStudy) -> list[LogJob]:
-    """All that a study needs."""
-    players: Sequence[LearnerSpec | None] = (None, *study.learners)
-    return [
-        LogJob(recipe(log), min(study.rounds, recipe(log).rounds), study.seed + repetition, delay, learner)
-        for log in study.logs
-        for repetition in range(study.repetitions)
-        for delay in study.delays
-        for learner in players
-    ]
+    def run(self, data: str | None) -> Record:
+        """The mean loss and the share abstained after the first tenth, and the loss over time, of each player."""
+        source = fingerprint(self.dataset, data)
+        log = _made(self.recipe, self.rounds, self.seed, data, source)
+        runs = [_learner(self, log)] if self.learner is not None else _alternatives(self, log)
+        return {"runs": runs, "data": source}
 
 
 PIECES = 40
 """A log is cut into so many for the loss over time."""
-
-
-def play(job: LogJob, data: str | None) -> dict[str, Any]:
-    """The mean loss and the share abstained after the first tenth, and the loss over time, of each player."""
-    source = fingerprint(job.dataset, data)
-    log = _made(job.recipe, job.rounds, job.seed, data, source)
-    runs = [_learner(job, log)] if job.learner is not None else _alternatives(job, log)
-    return {"runs": runs, "data": source}
 
 
 @lru_cache(maxsize=1)
@@ -229,46 +282,6 @@ def first_tenth(n: int) -> int:
 STILL, MOVING = "mean, nothing moves", "mean, something moves"
 WORST = "worst log"
 GROUP = ("study", "delay", "feedback", "learner")
-
-
-def collect(studies: Sequence[Any], records: Mapping[str, Mapping[str, Any]]) -> "pl.DataFrame":
-    """A row for each player, log, seed and delay there is a record of.
-
-    ``loss`` and ``abstained`` are means after the first tenth, ``pieces`` the mean loss of each fortieth of all rounds,
-    ``percent`` the loss against the tuned threshold's on the same log. Alternatives have no feedback.
-    """
-    import polars as pl
-
-    rows: dict[str, list[Any]] = {name: [] for name in _schema()}
-    for study in studies:
-        for job in jobs(study) if isinstance(study, LogStudy) else ():
-            record = records.get(job.key)
-            if record is None:
-                continue
-            for run in record["runs"]:
-                recipe, feedback = job.recipe, None if job.learner is None else feedback_of(job.learner)
-                values = (
-                    study.name, recipe.name, recipe.drift.moves, recipe.cost, job.rounds, job.seed, job.delay,
-                    feedback, run["label"], run["loss"], run["abstained"], run["pieces"], run["seconds_run"],
-                    record["host"],
-                )  # fmt: skip
-                for name, value in zip(rows, values, strict=True):
-                    rows[name].append(value)
-    found = pl.DataFrame(rows, schema=_schema())
-    on = ["study", "log", "seed", "delay"]
-    base = found.filter(pl.col("learner") == TUNED, pl.col("feedback").is_null()).select(*on, tuned="loss")
-    joined = found.join(base, on=on, how="inner", maintain_order="left")
-    return joined.with_columns(percent=100.0 * (pl.col("loss") / pl.col("tuned") - 1.0))
-
-
-def _schema() -> "dict[str, Any]":
-    import polars as pl
-
-    return {
-        "study": pl.String, "log": pl.String, "moves": pl.Boolean, "cost": pl.Float64, "rounds": pl.Int64,
-        "seed": pl.Int64, "delay": pl.Int64, "feedback": pl.String, "learner": pl.String, "loss": pl.Float64,
-        "abstained": pl.Float64, "pieces": pl.List(pl.Float64), "seconds_run": pl.Float64, "host": pl.String,
-    }  # fmt: skip
 
 
 def summary(rows: "pl.DataFrame") -> "pl.DataFrame":
