@@ -13,7 +13,6 @@ from abstain import costs, experts, graphs, losses
 from abstain._core.registry import Registry, as_plain, name_of, parameters_of
 from abstain.errors import InputError
 
-
 X, Y = ab.datasets.load("synthetic", n=120, seed=0)
 RINGS = ab.experts.hyperplanes(2, 3, 4, seed=0)
 

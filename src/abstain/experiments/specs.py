@@ -503,7 +503,7 @@ class SetSpec(Part):
                 raise InputError(f"kind: expected {self.kind} to be a function, got {found.value!r}")
         elif self.table is not None:
             X, y = as_table(self.table[0], None), np.asarray(self.table[1])
-            signs = own.as_signs(y, self.positive, Path("y"))
+            signs = reading.two_classes(y, self.positive, Path("y"))
             if len(X) != len(signs):
                 raise InputError(f"table: expected one label per row, got {len(signs)} for {len(X)} rows")
             self.__dict__["table"] = (X, signs)
