@@ -5,7 +5,7 @@ A learner is an algorithm, nothing else; everything that all of them need is her
 
 from .decision import Choice, Decision
 from .kernel_learner import KernelLearner, check_arrays
-from .learner import Learner, Seed
+from .learner import Learner, Report, Seed
 from .loop import Kernels
 
-__all__ = ["Choice", "Decision", "KernelLearner", "Kernels", "Learner", "Seed", "check_arrays"]
+__all__ = ["Choice", "Decision", "KernelLearner", "Kernels", "Learner", "Report", "Seed", "check_arrays"]

@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 from weakref import WeakSet
 
 import numpy as np
@@ -359,6 +359,15 @@ def _contents(learner: "Learner") -> tuple[dict[str, Any], dict[str, Array]]:
     return header, arrays
 
 
+class Report(NamedTuple):
+    """What a learner can say about its experts; None for what it does not keep."""
+
+    weights: Floats | None = None
+    """The probability that the learner follows each expert in the coming round (K,)."""
+    estimates: Floats | None = None
+    """The estimated mean loss per round of each expert, abstention costs included (K,); NaN where nothing is known."""
+
+
 LEARNERS: "Registry[Learner]" = Registry("learner")
 
 
@@ -477,6 +486,17 @@ class Learner(Deciding):
             advice, _ = self._advise(x)
         silent = int(advice.abstains[0][self.experts.rule_of].sum())
         return (self.experts.n_experts - silent) * self.experts.n_experts + silent * silent
+
+    def report(self) -> Report:
+        """Say what was learnt about each expert.
+
+        Define it for a learner of your own that keeps weights or estimates: a gate shows them in `Gate.policy`.
+
+        Returns:
+            Weights and estimated losses, one number per expert. Either is None, as both are by default, where the
+            learner keeps nothing of the kind: `UCBAbs` and `ContExp3Abs` learn by region, not by expert.
+        """
+        return Report()
 
     # Whole tables, for `simulate`.
 

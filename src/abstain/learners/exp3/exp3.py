@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import costs
-from ...engine import Decision, KernelLearner, Kernels, Seed
+from ...engine import Decision, KernelLearner, Kernels, Report, Seed
 from ...engine.feedback import check_predicted
 from ...errors import InputError, shown
 from ...experts import ExpertSet
@@ -129,3 +129,7 @@ class Exp3(KernelLearner):
         """q, the probabilities the coming expert is drawn with (K,)."""
         with self.lock:
             return np.asarray(self.state.weight / weigh(self.round + 1, self.state))
+
+    def report(self) -> Report:
+        """Report the weights."""
+        return Report(weights=self.weights)

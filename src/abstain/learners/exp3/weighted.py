@@ -11,7 +11,7 @@ from ... import costs
 from ..._core.signals import held_back
 from ..._core.validation import as_count, as_number
 from ...capacity import CapacityLike, as_capacity
-from ...engine import Choice, Decision, Seed
+from ...engine import Choice, Decision, Report, Seed
 from ...engine.changes import Change, as_change, gathered
 from ...engine.feedback import Chances, as_feedback, chances_of
 from ...engine.kernel_learner import check_arrays, fields_named
@@ -233,6 +233,12 @@ class WeightedLearner(LimitedLearner):
             held = rounds_held(s.memory, float(s.numbers[0, LEARNT]))
             with np.errstate(invalid="ignore"):
                 return np.asarray(s.mix @ ((lost + paid) / held[:, np.newaxis]) + self._aside())
+
+    def report(self) -> Report:
+        """Report weights and estimates. With a capacity, and for a cost that varies, there are no estimates."""
+        with self.lock:
+            estimated = self.capacity is None and self._cost.constant
+            return Report(self.weights, self.estimates if estimated else None)
 
     def _aside(self) -> float:
         """What the sums leave out of a round's loss, the same for every expert."""

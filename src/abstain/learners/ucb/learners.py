@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ... import costs, graphs
 from ..._core.validation import as_number
-from ...engine import Choice, Decision, KernelLearner, Kernels, Seed, check_arrays
+from ...engine import Choice, Decision, KernelLearner, Kernels, Report, Seed, check_arrays
 from ...engine.feedback import check_predicted
 from ...engine.kernel_learner import arrange
 from ...errors import InputError, shown
@@ -147,6 +147,10 @@ class IndexLearner(KernelLearner):
             losses[self._layout.expert] = learnt.losses
             with np.errstate(invalid="ignore"):
                 return np.asarray((losses + self.state.variant.price * self._per_expert(learnt.paid)) / self.counts)
+
+    def report(self) -> Report:
+        """Report the means as estimates; there are no weights."""
+        return Report(estimates=self.means)
 
     def moment(self, x: "ArrayLike | Advice") -> Moment:
         """What the graph is asked with in the coming round, were its input x:
