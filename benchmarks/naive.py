@@ -18,7 +18,7 @@ from .table import show
 ROUNDS, SEEDS = 20_000, range(10)
 
 
-@ab.kernel
+@ab.extend.kernel
 def update(expert: Any, abstains: Any, losses: Any, seen: Any, cost: Any, carry: Any, s: Any) -> None:
     """Learn as if every label were sure to be seen, and only where it is; who abstains then pays, too."""
     if seen:
@@ -29,7 +29,7 @@ def update(expert: Any, abstains: Any, losses: Any, seen: Any, cost: Any, carry:
 class Naive(ab.Exp3Abs):
     """Exponential weights on what was observed."""
 
-    kernels = ab.Kernels(choose, update)
+    kernels = ab.extend.Kernels(choose, update)
 
 
 def bias_instance(seed: int) -> tuple[Any, ...]:

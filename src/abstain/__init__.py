@@ -3,12 +3,11 @@
 An implementation of *Online Learning with Abstention* (Cortes, DeSalvo, Gentile, Mohri and Yang, ICML 2018).
 """
 
-from . import alternatives, datasets, experts, graphs, instances, losses, theory
+from . import alternatives, datasets, experts, extend, graphs, instances, losses, theory
 from .capacity import Capacity
-from .engine import Choice, Decision, KernelLearner, Kernels, Learner
+from .engine import Decision, Learner
 from .errors import AbstainError
 from .gate import Case, Gate
-from .kernels.compiling import kernel
 from .learners import UCB, UCBGT, UCBNT, ContExp3Abs, DoublyRobust, Exp3, Exp3Abs, FullSupervision, Stacked, UCBAbs
 from .loading import load
 from .regret import best_in_hindsight, best_pair
@@ -25,7 +24,6 @@ __all__ = [
     "Best",
     "Capacity",
     "Case",
-    "Choice",
     "ContExp3Abs",
     "Decision",
     "DoublyRobust",
@@ -33,8 +31,6 @@ __all__ = [
     "Exp3Abs",
     "FullSupervision",
     "Gate",
-    "KernelLearner",
-    "Kernels",
     "Learner",
     "Stacked",
     "Trace",
@@ -44,9 +40,9 @@ __all__ = [
     "best_pair",
     "datasets",
     "experts",
+    "extend",
     "graphs",
     "instances",
-    "kernel",
     "load",
     "losses",
     "prepare",

@@ -1,7 +1,8 @@
-"""The rules every learner obeys, as a function that holds any learner to them: also one of your own.
+"""The rules that every learner and every set of experts obeys, as functions that test yours.
 
 >>> import abstain as ab
 >>> experts = ab.experts.hyperplanes(dim=2, n_predictors=3, n_rings=4, seed=0)
+>>> check_experts(experts)
 >>> check_learner(lambda: ab.UCBGT(experts, cost=0.3, seed=1))
 """
 
@@ -18,11 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import costs
+from . import experts as expert_sets
 from ._core import files
+from ._core.registry import as_plain, name_of
 from .engine import Decision, Learner
 from .engine.files import read_learner
 from .errors import AbstainError
-from .experts import Constants
+from .experts import Advice, Constants, ExpertSet
 from .graphs import FeedbackGraph, spec
 from .simulate import Trace, simulate
 
@@ -31,17 +34,20 @@ Table: TypeAlias = NDArray[Any]
 
 
 def check_learner(make: Make, X: ArrayLike | None = None, y: ArrayLike | None = None) -> None:
-    """Raise an `AssertionError` that says which rule is broken, if the learners ``make()`` returns break one.
+    """Test a class of learners against the rules that all learners obey.
 
-    ``make`` takes nothing and returns a new learner, always with the same arguments (a seed among them, if it draws at
-    random). X and y are rounds to play; unless given, 200 rows uniform in [-1, 1] (or the learner's domain) with labels
-    -1 and +1.
+    Args:
+        make: A function without arguments that returns a new learner, always with the same arguments (including a seed,
+            if it draws at random).
+        X: Inputs to play; by default 200 rows uniform in [-1, 1], or in the learner's domain.
+        y: Their labels; by default -1 and +1.
+
+    Raises:
+        AssertionError: If a rule is broken. The message says which.
     """
     experts = make().experts
-    low, high = (experts.low, experts.high) if isinstance(experts, Constants) else (-1.0, 1.0)
-    rng = np.random.default_rng(0)
-    table = rng.uniform(low, high, (200, experts.n_features or 2)) if X is None else np.array(X, np.float64)
-    labels = rng.choice([-1, 1], len(table)) if y is None else np.array(y)
+    table = _rows_for(experts) if X is None else np.array(X, np.float64)
+    labels = np.random.default_rng(1).choice([-1, 1], len(table)) if y is None else np.array(y)
     for check in CHECKS:
         try:
             check(make, table.copy(), labels.copy())
@@ -49,8 +55,21 @@ def check_learner(make: Make, X: ArrayLike | None = None, y: ArrayLike | None = 
             raise AssertionError(f"{check.__doc__} {error}") from error
 
 
+def _rows_for(experts: ExpertSet) -> Table:
+    """Draw inputs that the experts take."""
+    low, high = (experts.low, experts.high) if isinstance(experts, Constants) else (-1.0, 1.0)
+    return np.random.default_rng(0).uniform(low, high, (200, experts.n_features or 2))
+
+
 def state_of(learner: Learner) -> dict[str, Any]:
-    """All that decides what a learner will do; without a seed, what it would draw is anybody's guess."""
+    """Collect everything that decides what a learner will do.
+
+    Args:
+        learner: The learner.
+
+    Returns:
+        Its round, pending rounds, random numbers (None without a seed) and arrays, by name.
+    """
     header, arrays = learner.contents()
     return {
         "round": learner.round,
@@ -76,7 +95,17 @@ def _assert_same_trace(first: Trace, second: Trace) -> None:
 
 
 def play_online(learner: Learner, X: Table, y: Table, delay: int = 0) -> Trace:
-    """`simulate` by single calls of `decide` and `learn`, each label in its turn."""
+    """Play a table by single calls of `decide` and `learn`, as `simulate` does.
+
+    Args:
+        learner: The learner.
+        X: The inputs (T, d).
+        y: The labels (T,).
+        delay: By how many rounds labels are late.
+
+    Returns:
+        What happened.
+    """
     rounds: list[tuple[Decision, Any]] = []
     loss = np.empty(len(X))
     for i in range(len(X)):
@@ -128,7 +157,7 @@ def check_hidden_labels(make: Make, X: Table, y: Table) -> None:
     hidden = ~np.where(trace.abstained, comes[:, 1], comes[:, 0])
     flipped = np.where(hidden, labels[(np.searchsorted(labels, y) + 1) % len(labels)], y)
     again = simulate(other, X, flipped)
-    again.loss[hidden] = trace.loss[hidden]  # what a round loses, it loses whether anybody sees it or not
+    again.loss[hidden] = trace.loss[hidden]  # the loss itself does not depend on whether it is seen
     _assert_same_trace(trace, again)
     _assert_same_state(state_of(learner), state_of(other))
 
@@ -141,7 +170,7 @@ def check_determinism(make: Make, X: Table, y: Table) -> None:
 
 
 def check_clone_and_repr(make: Make, X: Table, y: Table) -> None:
-    """A clone has the arguments and nothing learnt; the representation names the class."""
+    """A clone has the arguments and nothing learnt, as get_params says; the representation names the class."""
     learner = make()
     fresh = state_of(learner)
     simulate(learner, X, y)
@@ -151,6 +180,11 @@ def check_clone_and_repr(make: Make, X: Table, y: Table) -> None:
     assert repr(clone) == repr(make()), "The clone's representation differs."
     assert repr(learner).startswith(type(learner).__name__), f"The representation is {learner!r}."
     _assert_same_trace(simulate(clone, X, y), simulate(make(), X, y))
+    params = learner.get_params()
+    again = (
+        type(learner)(**params) if isinstance(learner.experts, Constants) else type(learner)(learner.experts, **params)
+    )
+    _assert_same_state(state_of(again), fresh)
 
 
 def check_copies(make: Make, X: Table, y: Table) -> None:
@@ -182,7 +216,7 @@ def _reloaded(learner: Learner) -> Learner:
 
 
 def _given_again(learner: Learner) -> dict[str, Any]:
-    """What is no part of a learner's file: Python functions, perhaps such as cannot be pickled."""
+    """Collect what a learner's file cannot hold: Python functions, and graphs that remember."""
     again: dict[str, Any] = {}
     if not learner.experts.portable:
         again["experts"] = learner.experts
@@ -213,7 +247,7 @@ def check_peek(make: Make, X: Table, y: Table) -> None:
 
 
 def _decided(decision: Decision) -> dict[str, Any]:
-    """What was decided: all but whose decision it is."""
+    """Collect what was decided, except by whom."""
     told = json.loads(decision.to_json())
     return {name: value for name, value in told.items() if name not in ("id", "learner", "life", "digest")}
 
@@ -294,6 +328,32 @@ def check_no_aliasing(make: Make, X: Table, y: Table) -> None:
         assert not array.flags.writeable, "A decision can be written to."
 
 
+DRAWS = 200
+"""How often a choice is drawn again. A share off by more than `UNLIKELY` deviations is wrong, not unlucky."""
+UNLIKELY = 6.0
+
+
+def check_probability(make: Make, X: Table, y: Table) -> None:
+    """The probability of predicting is the same before every draw, and as often the draws predict."""
+    learner = make()
+    played = len(X) // 2
+    for x in (X[0], X[played], X[-1]):
+        kept, said, predicted = learner.random.bit_generator.state, set(), 0
+        for k in range(DRAWS):
+            learner.random.bit_generator.state = np.random.default_rng(k).bit_generator.state
+            peeked = learner.peek(x)
+            said.add(peeked.probability)
+            predicted += not peeked.abstained
+        learner.random.bit_generator.state = kept
+        least, most = min(said), max(said)
+        assert most - least <= 1e-9, f"It is {least} or {most}, as the draw is."
+        spread = UNLIKELY * np.sqrt(DRAWS * max(0.0, most * (1.0 - most)))
+        assert abs(predicted - DRAWS * most) <= spread + 1e-6, (
+            f"It is {most}, but {predicted} of {DRAWS} draws predict, in round {learner.round + 1}."
+        )
+        simulate(learner, X[:played], y[:played])
+
+
 CHECKS: tuple[Callable[[Make, Table, Table], None], ...] = (
     check_online_equals_simulated,
     check_simulate_goes_on,
@@ -305,4 +365,110 @@ CHECKS: tuple[Callable[[Make, Table, Table], None], ...] = (
     check_late_labels,
     check_bad_input,
     check_no_aliasing,
+    check_probability,
+)
+
+
+def check_experts(experts: ExpertSet, X: ArrayLike | None = None) -> None:
+    """Test a set of experts against the rules that all sets obey.
+
+    Args:
+        experts: The set.
+        X: Inputs to ask it for advice; by default 200 rows uniform in [-1, 1].
+
+    Raises:
+        AssertionError: If a rule is broken. The message says which.
+    """
+    assert isinstance(experts, ExpertSet), f"Expected an ExpertSet, got {type(experts).__name__}."
+    table = _rows_for(experts) if X is None else np.array(X, np.float64)
+    for check in EXPERT_CHECKS:
+        try:
+            check(experts, table.copy())
+        except AssertionError as error:
+            raise AssertionError(f"{check.__doc__} {error}") from error
+
+
+def check_pairs(experts: ExpertSet, X: Table) -> None:
+    """Every expert is a pair of a predictor and a rule; the pairs cannot be written to."""
+    for name, most in (("predictor_of", experts.n_predictors), ("rule_of", experts.n_rules)):
+        of_experts = getattr(experts, name)
+        assert of_experts.shape == (experts.n_experts,), f"{name} has shape {of_experts.shape}."
+        assert ((of_experts >= 0) & (of_experts < most)).all(), f"{name} has values beyond {most - 1}."
+        assert not of_experts.flags.writeable, f"{name} can be written to."
+
+
+def check_advice_alone(experts: ExpertSet, X: Table) -> None:
+    """Advice on a row depends on that row alone, to the last bit, and never changes; inputs are not changed."""
+    kept, whole = X.copy(), experts.advise(X)
+    assert np.array_equal(X, kept), "X was changed."
+    again = experts.advise(X[::-1].copy())
+    _assert_same_advice(whole, Advice(again.predictions[::-1], again.abstains[::-1]), "rows in another order")
+    _assert_same_advice(whole, experts.advise_block(X, np.empty((len(X), experts.n_predictors))), "given room")
+    for i in range(min(len(X), 20)):
+        one = experts.advise(X[i : i + 1])
+        _assert_same_advice(Advice(whole.predictions[i : i + 1], whole.abstains[i : i + 1]), one, f"row {i} alone")
+    _assert_same_advice(whole, experts.advise(X), "another call")
+
+
+def _assert_same_advice(first: Advice, second: Advice, when: str) -> None:
+    assert first.predictions.shape == second.predictions.shape, f"Predictions have other shapes: {when}."
+    assert np.array_equal(first.predictions, second.predictions), f"Predictions differ: {when}."
+    assert np.array_equal(first.abstains, second.abstains), f"Abstentions differ: {when}."
+
+
+def check_inputs_refused(experts: ExpertSet, X: Table) -> None:
+    """Bad inputs are a ValueError."""
+    wide = np.column_stack([X, X[:, 0]])
+    bad = {"NaN": np.where(X[0, 0] == X, np.nan, X), "inf": np.where(X[0, 0] == X, np.inf, X), "no rows": X[:0]}
+    for what, table in {**bad, **({"a column too many": wide} if experts.n_features is not None else {})}.items():
+        try:
+            experts.advise(table)
+        except AbstainError:
+            continue
+        raise AssertionError(f"Nothing was raised for {what}.")
+
+
+def check_copies_of_experts(experts: ExpertSet, X: Table) -> None:
+    """Copies, pickles and what parameters make again have the same fingerprint and give the same advice."""
+    twins = {"a copy": copy.deepcopy(experts)}
+    try:
+        twins["a pickle"] = pickle.loads(pickle.dumps(experts))
+    except (pickle.PicklingError, AttributeError, TypeError):
+        assert not experts.portable, "It cannot be pickled."
+    if experts.portable:
+        parameters = experts.parameters()
+        arrays = {name: value.copy() for name, value in parameters.items() if isinstance(value, np.ndarray)}
+        rest = {name: as_plain(value) for name, value in parameters.items() if name not in arrays}
+        twins["what its parameters make"] = expert_sets.from_parameters(
+            name_of(type(experts)), {**json.loads(json.dumps(rest)), **arrays}
+        )
+    whole = experts.advise(X)
+    assert experts.fingerprint == experts.fingerprint, "The fingerprint changes."
+    for what, twin in twins.items():
+        assert twin.fingerprint == experts.fingerprint, f"The fingerprint of {what} differs."
+        _assert_same_advice(whole, twin.advise(X), what)
+
+
+def check_rule_subset(experts: ExpertSet, X: Table) -> None:
+    """Where rule_subset[i, j] is true, rule j abstains wherever rule i does; it cannot be written to."""
+    relation = experts.rule_subset
+    if relation is None:
+        return
+    shape = (experts.n_rules, experts.n_rules)
+    assert relation.shape == shape, f"It has shape {relation.shape}, not {shape}."
+    assert relation.dtype == np.bool_, f"It is of type {relation.dtype}."
+    assert relation.diagonal().all(), "A rule is no subset of itself."
+    assert not relation.flags.writeable, "It can be written to."
+    abstains = experts.advise(X).abstains.astype(np.float64)
+    apart = abstains.T @ (1.0 - abstains)  # in how many rows i abstains and j does not
+    wrong = relation & (apart > 0.0)
+    assert not wrong.any(), f"Rules {tuple(np.argwhere(wrong)[0].tolist())} are related, but the first abstains alone."
+
+
+EXPERT_CHECKS: tuple[Callable[[ExpertSet, Table], None], ...] = (
+    check_pairs,
+    check_advice_alone,
+    check_inputs_refused,
+    check_copies_of_experts,
+    check_rule_subset,
 )

@@ -99,23 +99,23 @@ class Follower(ab.Learner):
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
         self.total = np.zeros(experts.n_experts)
 
-    def _choose(self, advice, cost):
+    def choose(self, advice, cost):
         expert = int(np.argmin(self.total))
         silent = advice.abstains[0, self.experts.rule_of]
-        return ab.learners.Choice(expert, float(not silent[expert]), np.zeros(0, bool))
+        return ab.extend.Choice(expert, float(not silent[expert]), np.zeros(0, bool))
 
-    def _commit(self, decision):
+    def commit(self, decision):
         if decision.abstained:
             self.total += np.where(decision.abstains[self.experts.rule_of], decision.cost, 0.0)
 
-    def _absorb(self, decision, losses):
+    def absorb(self, decision, losses):
         silent = decision.abstains[self.experts.rule_of]
         self.total += np.where(silent, decision.cost, losses[self.experts.predictor_of])
 
-    def _arrays(self):
+    def arrays(self):
         return {"total": self.total.copy()}
 
-    def _set_arrays(self, arrays):
+    def set_arrays(self, arrays):
         self.total = np.array(arrays["total"])
 
 
@@ -126,26 +126,26 @@ def test_a_users_own_learner():
 class Forgetful(Follower):
     """Saves nothing."""
 
-    def _arrays(self):
+    def arrays(self):
         return {}
 
-    def _set_arrays(self, arrays):
+    def set_arrays(self, arrays):
         pass
 
 
 class Restless(Follower):
     """Changes when it is only asked."""
 
-    def _choose(self, advice, cost):
+    def choose(self, advice, cost):
         self.total[0] += 0.5
-        return super()._choose(advice, cost)
+        return super().choose(advice, cost)
 
 
 class Moody(Follower):
     """Draws at random behind everybody's back."""
 
-    def _choose(self, advice, cost):
-        choice = super()._choose(advice, cost)
+    def choose(self, advice, cost):
+        choice = super().choose(advice, cost)
         return choice._replace(expert=int(np.random.default_rng().integers(self.experts.n_experts)))
 
 

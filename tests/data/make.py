@@ -1,4 +1,4 @@
-"""Writes the fixtures of the file format's current version that are not there; keep what older versions wrote."""
+"""Write missing fixtures of the file format's current version; those of older versions stay."""
 
 import json
 from pathlib import Path
@@ -36,10 +36,6 @@ LEARNERS = {
     "stacked_singles": finite(ab.Stacked, SINGLES),
     "cont_exp3_abs": lambda: ab.ContExp3Abs(2, cost=0.3, gamma=0.3, epsilon=0.4, actions="grid", seed=2),
 }
-
-SINCE_1 = {"ucb", "ucb_nt", "ucb_gt", "fs", "exp3_abs", "exp3_abs_singles", "cont_exp3_abs"}
-FIRST = {name: 2 for name in LEARNERS if name not in SINCE_1}
-"""The version of the format in which the first files of a learner were written, if not 1."""
 
 
 def learnt(learner):

@@ -21,57 +21,57 @@ class State(NamedTuple):
     total: np.ndarray
 
 
-@ab.kernel
+@ab.extend.kernel
 def first(t, u, x, abstains, carry, s):
     return 0, 0.0 if abstains[0] else 1.0
 
 
-@ab.kernel
+@ab.extend.kernel
 def beyond(t, u, x, abstains, carry, s):
     return 10**9, 1.0
 
 
-@ab.kernel
+@ab.extend.kernel
 def below(t, u, x, abstains, carry, s):
     return -1, 1.0
 
 
-@ab.kernel
+@ab.extend.kernel
 def now_and_then(t, u, x, abstains, carry, s):
     if t % 2 == 1:
         carry[0] = t
     return 0, 0.0 if abstains[0] else 1.0
 
 
-@ab.kernel
+@ab.extend.kernel
 def add(expert, abstains, losses, seen, cost, carry, s):
     s.total[0] += 1.0
 
 
-@ab.kernel
+@ab.extend.kernel
 def add_carry(expert, abstains, losses, seen, cost, carry, s):
     s.total[0] += carry[0]
 
 
-@ab.kernel
+@ab.extend.kernel
 def carry_x(t, u, x, abstains, carry, s):
     carry[0] = x.size
     return 0, 0.0 if abstains[0] else 1.0
 
 
-@ab.kernel
+@ab.extend.kernel
 def carry_last(t, u, x, abstains, carry, s):
     carry[0] = x[x.size - 1]
     return 0, 0.0 if abstains[0] else 1.0
 
 
-@ab.kernel
+@ab.extend.kernel
 def always(s):
     return True
 
 
-class Simple(ab.KernelLearner):
-    kernels = ab.Kernels(first, add)
+class Simple(ab.extend.KernelLearner):
+    kernels = ab.extend.Kernels(first, add)
     saved = ("total",)
 
     def new_state(self):
@@ -91,20 +91,20 @@ class Choosing(Simple):
 
 
 class Carrying(Simple):
-    kernels = ab.Kernels(now_and_then, add_carry)
+    kernels = ab.extend.Kernels(now_and_then, add_carry)
 
     def new_carry(self):
         return np.zeros(1)
 
 
 class Looking(Carrying):
-    kernels = ab.Kernels(carry_x, add_carry)
+    kernels = ab.extend.Kernels(carry_x, add_carry)
 
 
 class Seeing(Carrying):
     """Its kernels see the first predictor's score and the cost."""
 
-    kernels = ab.Kernels(carry_last, add_carry)
+    kernels = ab.extend.Kernels(carry_last, add_carry)
 
     def see(self, X, advice, costs):
         return np.column_stack([advice.predictions[:, 0], costs])
@@ -154,7 +154,7 @@ def test_what_kernels_see_of_a_round():
 @pytest.mark.parametrize("choose", [beyond, below])
 def test_an_expert_that_there_is_not(choose):
     class Wrong(Simple):
-        kernels = ab.Kernels(choose, add)
+        kernels = ab.extend.Kernels(choose, add)
 
     learner = Wrong(RINGS, cost=0.3)
     for action in (lambda: learner.decide(X[0]), lambda: learner.peek(X[0]), lambda: ab.simulate(learner, X, Y)):
@@ -165,7 +165,7 @@ def test_an_expert_that_there_is_not(choose):
 
 def test_no_room():
     class Full(Simple):
-        kernels = ab.Kernels(first, add, full=always)
+        kernels = ab.extend.Kernels(first, add, full=always)
 
     class Idle(Full):
         def grow(self):
@@ -180,7 +180,7 @@ def test_mistakes_are_named():
     with pytest.raises(InputError, match="^kernels: expected Kernels"):
         type("Wrong", (Simple,), {"kernels": (first, add)})
     with pytest.raises(InputError, match="^kernels: expected Kernels"):
-        type("Wrong", (Simple,), {"kernels": ab.Kernels(first.py_func, add)})
+        type("Wrong", (Simple,), {"kernels": ab.extend.Kernels(first.py_func, add)})
     for change, match in (
         ({"saved": ("more",)}, "saved: expected one array of the name more"),
         ({"new_state": lambda self: {"a": 1}}, "new_state: expected a NamedTuple"),
@@ -191,12 +191,12 @@ def test_mistakes_are_named():
 
 
 def following(which):
-    @ab.kernel
+    @ab.extend.kernel
     def choose(t, u, x, abstains, carry, s):
         return which, 0.0 if abstains[which % 4] else 1.0
 
     class Following(Simple):
-        kernels = ab.Kernels(choose, add)
+        kernels = ab.extend.Kernels(choose, add)
 
     return Following
 
@@ -211,7 +211,7 @@ def test_closures_are_told_apart():
 
 PACKAGE = {
     "deep/__init__.py": "from . import sub",
-    "deep/sub.py": "import abstain as ab\nWHICH = (1, 2)\n@ab.kernel\ndef pick():\n    return 1\n",
+    "deep/sub.py": "import abstain as ab\nWHICH = (1, 2)\n@ab.extend.kernel\ndef pick():\n    return 1\n",
     "helper.py": "from numba.extending import register_jitable\n@register_jitable\ndef plus(a):\n    return a + 1\n",
     "kernels.py": """
 import abstain as ab
@@ -221,7 +221,7 @@ from collections import namedtuple
 import numpy as np
 Big = namedtuple("Big", "values")
 BIG = Big(np.arange(2000))
-@ab.kernel
+@ab.extend.kernel
 def whole():
     return deep.sub.pick() + deep.sub.WHICH[0] + helper.plus(1) + BIG.values[1500]
 """,
@@ -259,7 +259,7 @@ def test_every_change_is_seen(tmp_path):
 def test_what_cannot_be_told_is_not_kept():
     unknown = object()
 
-    @ab.kernel
+    @ab.extend.kernel
     def uses():
         return unknown
 

@@ -194,21 +194,28 @@ def saved_ucb(tmp_path):
     return tmp_path / "x"
 
 
-@pytest.mark.parametrize(
-    "pending",
-    [
-        pytest.param([["a", 1, 0], ["a", 2, 0]], id="one id twice"),
-        pytest.param([["a", 1, 0], ["b", 1, 0]], id="one round twice"),
-        pytest.param([["a", 201, 0]], id="a round to come"),
-        pytest.param([["a", 1.0, 0]], id="a round that is no integer"),
-        pytest.param([["a", 1]], id="no expert"),
-        pytest.param([["a", 1, -2]], id="a negative expert"),
-        pytest.param("ab", id="text"),
-    ],
-)
+IDS = np.arange(32, dtype=np.uint8).reshape(2, 16)
+IMPOSSIBLE = [
+    (IDS[[0, 0]], [1, 2], [0, 0]),
+    (IDS, [1, 1], [0, 0]),
+    (IDS[:1], [0], [0]),
+    (IDS[:1], [201], [0]),
+    (IDS[:1], [2**63 - 1], [0]),
+    (IDS[:1], [1.0], [0]),
+    (IDS[:1], [1], [-1]),
+    (IDS[:1], [1], [1.5]),
+    (IDS[:1, :8], [1], [0]),
+    (IDS, [1], [0]),
+    (IDS[:1], [], []),
+    (IDS[:1], 1, 0),
+]
+
+
+@pytest.mark.parametrize("pending", IMPOSSIBLE)
 def test_impossible_open_decisions_are_refused(saved_ucb, pending):
     header, entries = read(saved_ucb)
-    refused(saved_ucb, {**header, "pending": pending}, entries)
+    parts = dict(zip(("pending.ids.npy", "pending.rounds.npy", "pending.experts.npy"), pending, strict=True))
+    refused(saved_ucb, header, {**entries, **{name: as_bytes(np.array(part)) for name, part in parts.items()}})
 
 
 @pytest.mark.parametrize("path", [None, 5, b"\0"])

@@ -150,24 +150,24 @@ class Guessing(ab.Learner):
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
         self.seen = []
 
-    def _choose(self, advice, cost):
+    def choose(self, advice, cost):
         both = self.loss.outcomes(advice.predictions)
         self.seen.append(both.copy())
         guess = both[0].mean(axis=1)[self.experts.predictor_of]
         silent = advice.abstains[0, self.experts.rule_of]
         expert = int(np.argmin(np.where(silent, 0.5, guess)))
-        return ab.Choice(expert, 0.0 if silent[expert] else 1.0, np.zeros(0))
+        return ab.extend.Choice(expert, 0.0 if silent[expert] else 1.0, np.zeros(0))
 
-    def _commit(self, decision):
+    def commit(self, decision):
         pass
 
-    def _absorb(self, decision, losses):
+    def absorb(self, decision, losses):
         self.seen.append(losses.copy())
 
-    def _arrays(self):
+    def arrays(self):
         return {}
 
-    def _set_arrays(self, arrays):
+    def set_arrays(self, arrays):
         pass
 
 

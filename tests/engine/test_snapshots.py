@@ -43,7 +43,7 @@ def test_a_snapshot_can_be_restored_again_and_again(name, rounds):
 
 
 @pytest.mark.parametrize("name", ["UCB", "UCBGT", "FS"])
-@pytest.mark.parametrize("method", ["_absorb", "_decision"])
+@pytest.mark.parametrize("method", ["absorb", "_decision"])
 def test_an_interruption_never_makes_a_file_unreadable(name, method, monkeypatch, tmp_path):
     """Ctrl-C between the two steps of deciding or learning: a label or a decision is lost, nothing else."""
     learner = MAKE[name]()
@@ -55,7 +55,7 @@ def test_an_interruption_never_makes_a_file_unreadable(name, method, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(KernelLearner, method, stop)
         with pytest.raises(KeyboardInterrupt):
-            learner.learn(decision, 1) if method == "_absorb" else [learner.decide(x) for x in X]
+            learner.learn(decision, 1) if method == "absorb" else [learner.decide(x) for x in X]
     learner.save(tmp_path / "x")
     again = ab.load(tmp_path / "x")
     assert (again.round, again.pending) == (learner.round, learner.pending)

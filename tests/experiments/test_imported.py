@@ -31,7 +31,7 @@ class State(NamedTuple):
     total: np.ndarray
 
 
-@ab.kernel
+@ab.extend.kernel
 def choose(t, u, x, abstains, carry, s):
     for k in range(s.rule_of.size):
         if abstains[s.rule_of[k]] == (x[FIRST] > s.border):
@@ -39,13 +39,13 @@ def choose(t, u, x, abstains, carry, s):
     return 0, 0.0 if abstains[s.rule_of[0]] else 1.0
 
 
-@ab.kernel
+@ab.extend.kernel
 def update(expert, abstains, losses, seen, cost, carry, s):
     s.total[0] += losses[0] if seen else cost
 
 
-class Sides(ab.KernelLearner):
-    kernels = ab.Kernels(choose, update)
+class Sides(ab.extend.KernelLearner):
+    kernels = ab.extend.Kernels(choose, update)
     options, saved, fixed = ("border",), ("total",), ("rule_of",)
 
     def __init__(self, experts, *, cost, loss="zero_one", seed=None, border=0.0):

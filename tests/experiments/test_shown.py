@@ -32,19 +32,19 @@ import abstain as ab
 class First(ab.Learner):
     """Follows the first expert."""
 
-    def _choose(self, advice, cost):
-        return ab.Choice(0, 0.0 if advice.abstains[0, self.experts.rule_of[0]] else 1.0, np.zeros(0))
+    def choose(self, advice, cost):
+        return ab.extend.Choice(0, 0.0 if advice.abstains[0, self.experts.rule_of[0]] else 1.0, np.zeros(0))
 
-    def _commit(self, decision):
+    def commit(self, decision):
         pass
 
-    def _absorb(self, decision, losses):
+    def absorb(self, decision, losses):
         pass
 
-    def _arrays(self):
+    def arrays(self):
         return {}
 
-    def _set_arrays(self, arrays):
+    def set_arrays(self, arrays):
         pass
 '''
 TOML = """

@@ -287,7 +287,7 @@ def test_wrong_inputs_change_nothing():
     rng = np.random.default_rng(0)
     X, y = rng.uniform(-1, 1, (50, 2)), rng.choice([-1, 1], 50)
     ab.simulate(learner, X, y)
-    before = learner._arrays()
+    before = learner.arrays()
     outside = np.tile(X, (2000, 1))
     outside[-1, 1] = 1.0001
     with pytest.raises(InputError, match="row 99999"):
@@ -301,7 +301,7 @@ def test_wrong_inputs_change_nothing():
     ):
         with pytest.raises(InputError, match="domain|advice"):
             action()
-        for name, array in learner._arrays().items():
+        for name, array in learner.arrays().items():
             np.testing.assert_array_equal(array, before[name])
     assert learner.round == 50
     decision = next(d for d in (learner.decide(x) for x in X) if not d.abstained)
@@ -331,7 +331,7 @@ def test_nothing_overflows(eta, cost):
     learner = ab.ContExp3Abs(1, cost=cost, epsilon=1.0, eta=eta, seed=0)
     trace = ab.simulate(learner, X, y)
     q = learner.weights_at([0.0])
-    assert np.isfinite(learner._arrays()["sums"]).all()
+    assert np.isfinite(learner.arrays()["sums"]).all()
     assert np.isfinite(q).all()
     assert q.sum() == pytest.approx(1.0)
     assert set(trace.expert) <= {0, 1, 2}

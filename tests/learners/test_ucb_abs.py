@@ -181,10 +181,10 @@ def test_ten_million_rounds():
     X = y[:, np.newaxis] * rng.normal(0.2, 0.4, (n, 3))
     learner = ab.UCBAbs(ab.experts.thresholds(3, np.linspace(0.0, 0.95, 20)), cost=0.2)
     losses = [ab.simulate(learner, X, y, delay=100).loss.mean() for _ in range(10)]
-    arrays = learner._arrays()
+    arrays = learner.arrays()
     assert learner.n_regions <= 21**3
     assert all(np.isfinite(array).all() for array in arrays.values())
-    learner._set_arrays(arrays)
+    learner.set_arrays(arrays)
     assert losses[-1] < losses[0]
 
 
@@ -256,12 +256,12 @@ def test_states_that_cannot_be(match, spoil):
     X, y = ab.datasets.load("synthetic", n=100, seed=0)
     learner = ab.UCBAbs(RINGS, cost=0.3)
     ab.simulate(learner, X, y)
-    arrays = learner._arrays()
-    learner._set_arrays(arrays)
+    arrays = learner.arrays()
+    learner.set_arrays(arrays)
     before = state_of(learner)
     spoil(arrays)
     with pytest.raises(InputError, match=match):
-        learner._set_arrays(arrays)
+        learner.set_arrays(arrays)
     assert all(np.array_equal(value, before[name]) for name, value in state_of(learner).items())
 
 
@@ -269,4 +269,4 @@ def test_more_regions_than_rounds():
     learner = ab.UCBAbs(RINGS, cost=0.3)
     bits = np.arange(3, dtype=np.uint64)[:, np.newaxis]
     with pytest.raises(InputError, match="at most 0 regions, got 3"):
-        learner._set_arrays({"bits": bits, "labels": np.zeros(3), "losses": np.zeros((3, 4))})
+        learner.set_arrays({"bits": bits, "labels": np.zeros(3), "losses": np.zeros((3, 4))})

@@ -46,7 +46,7 @@ def test_estimates_are_unbiased(delay):
     for seed in range(games):
         learner = ab.ContExp3Abs(1, cost=0.3, epsilon=1.0, seed=seed)
         ab.simulate(learner, X, y, delay=delay)
-        sums[seed] = learner._arrays()["sums"][0, :2]
+        sums[seed] = learner.arrays()["sums"][0, :2]
     error = sums.std(axis=0) / np.sqrt(games)
     truth = np.array([(y == 1).sum(), (y == -1).sum()])
     assert (np.abs(sums.mean(axis=0) - truth) < 5 * error).all()

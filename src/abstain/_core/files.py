@@ -5,8 +5,8 @@ writer removes.
 """
 
 import hashlib
-import io
 import json
+import math
 import os
 import secrets
 import shutil
@@ -200,53 +200,135 @@ def _sync(folder: Path) -> None:
             os.close(descriptor)
 
 
-FORMAT = "abstain-learner"
-VERSION = 2
+FORMAT = "abstain"
+VERSION = 1
+_HEADER = "header.json"
+MOST_HEADER = 1 << 24
+"""Bytes of a header. Parsed, it takes some twenty times as much."""
+MOST_COMPRESSED = 1 << 28
+"""Bytes that the compressed parts of a file may hold together. What is beyond is stored as it is, so that a reader
+never needs more memory than this and the size of the file."""
 
 
 def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a learner's file, in one piece."""
+    """Write a file of a learner or a gate, in one piece.
+
+    Args:
+        path: The file.
+        header: Plain values.
+        arrays: Arrays of numbers, by name.
+
+    Raises:
+        FileError: If the header is too large to be read again.
+        OSError: If the file cannot be written; an old one is then as it was.
+    """
+    text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1, default=_as_plain).encode()
+    if len(text) > MOST_HEADER:
+        raise FileError(f"{path}: expected a header of at most {MOST_HEADER} bytes, got {len(text)}")
     with replacing(path) as stream, zipfile.ZipFile(stream, "w") as archive:
-        text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1, default=_as_plain)
-        archive.writestr(_entry("header.json"), text)
+        archive.writestr(_entry(_HEADER, zipfile.ZIP_DEFLATED), text)
+        compressed = len(text)
         for name, array in arrays.items():
-            with archive.open(_entry(f"{name}.npy"), "w", force_zip64=True) as part:
+            size = array.nbytes + (1 << 16)  # that of its own header is less
+            whole = compressed + size > MOST_COMPRESSED
+            compressed += 0 if whole else size
+            entry = _entry(f"{name}.npy", zipfile.ZIP_STORED if whole else zipfile.ZIP_DEFLATED)
+            with archive.open(entry, "w", force_zip64=True) as part:
                 np.lib.format.write_array(part, np.ascontiguousarray(array), allow_pickle=False)
 
 
 def _as_plain(value: Any) -> Any:
-    """NumPy's numbers as Python's."""
+    """Convert NumPy's numbers to Python's."""
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     raise TypeError(f"{value!r} cannot be written as JSON")
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
+def _entry(name: str, compression: int) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.compress_type = compression
     return entry
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header and the arrays of a file, or a `FileError` that says what is wrong with it."""
-    data = Path(path).read_bytes()
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            broken = archive.testzip()
-            if broken is not None:
-                raise FileError(f"{path}: damaged: {broken} does not match its checksum")
-            header = json.loads(archive.read("header.json"))
-            if not isinstance(header, dict) or header.get("format") != FORMAT:
-                raise FileError(f"{path}: expected a saved learner, got another kind of file")
-            if header["version"] > VERSION:
-                raise FileError(f"{path}: version {header['version']} is newer than this library reads ({VERSION})")
-            arrays = {}
-            for name in archive.namelist():
-                if name.endswith(".npy"):
-                    with archive.open(name) as part:
-                        arrays[name.removesuffix(".npy")] = np.lib.format.read_array(part, allow_pickle=False)
-    except FileError:
-        raise
-    except Exception as error:  # whatever bytes that are no such file make the readers raise
-        raise FileError(f"{path}: damaged, or not a saved learner ({error})") from None
-    return header, arrays
+    """Read a file that `write` wrote. Nothing larger than it can hold is ever allocated.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The header and the arrays by name.
+
+    Raises:
+        FileError: If the file is damaged, of another kind, or of a newer version.
+        OSError: If it cannot be read.
+    """
+    with Path(path).open("rb") as stream:
+        try:
+            with zipfile.ZipFile(stream) as archive:
+                parts = _parts(archive, os.fstat(stream.fileno()).st_size)
+                header = json.loads(_bytes(archive, parts.pop(_HEADER), MOST_HEADER))
+                if not isinstance(header, dict) or header.get("format") != FORMAT:
+                    raise FileError(f"{path}: expected a saved learner or gate, got another kind of file")
+                version = header["version"]
+                if type(version) is not int or version < 1:
+                    raise ValueError(f"the version is {version!r:.100}")
+                if version > VERSION:
+                    raise FileError(f"{path}: version {version} is newer than this library reads ({VERSION})")
+                return header, {name.removesuffix(".npy"): _array(archive, one) for name, one in parts.items()}
+        except (FileError, OSError):
+            raise
+        except Exception as error:  # whatever bytes that are no such file make the readers raise
+            raise FileError(f"{path}: damaged, or not a saved learner or gate ({error!r:.300})") from None
+
+
+def _parts(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
+    """Return the entries of an archive by name, if together they are no larger than `write` makes them."""
+    entries = archive.infolist()
+    parts = {entry.filename: entry for entry in entries}
+    if len(parts) < len(entries):
+        raise ValueError("a part is there twice")
+    for entry in entries:
+        if entry.filename != _HEADER and not entry.filename.endswith(".npy"):
+            raise ValueError(f"{entry.filename!r:.100} is no part of such a file")
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError(f"{entry.filename} is compressed by method {entry.compress_type}")
+    stored = sum(entry.file_size for entry in entries if entry.compress_type == zipfile.ZIP_STORED)
+    compressed = sum(entry.file_size for entry in entries if entry.compress_type != zipfile.ZIP_STORED)
+    if stored > size:
+        raise ValueError(f"its parts have {stored} bytes, the file {size}")
+    if compressed > MOST_COMPRESSED:
+        raise ValueError(f"its compressed parts hold {compressed} bytes, not {MOST_COMPRESSED} at most")
+    return parts
+
+
+def _bytes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> bytes:
+    """Read a whole entry, which must match its checksum."""
+    if entry.file_size > most:
+        raise ValueError(f"{entry.filename} has {entry.file_size} bytes, not {most} at most")
+    return archive.read(entry)
+
+
+def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any]:
+    """Read an array; its header must agree with the size of the entry before room is made for it."""
+    with archive.open(entry) as part:
+        version = np.lib.format.read_magic(part)
+        read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        shape, in_columns, dtype = read_header[version](part)
+        count = math.prod(shape)
+        fits = dtype.itemsize * count == entry.file_size - part.tell()
+        if not fits or dtype.hasobject or (in_columns and len(shape) > 1):
+            raise ValueError(f"{entry.filename} says that it is {dtype} {shape}")
+        data = bytearray(dtype.itemsize * count)
+        view, done = memoryview(data), 0
+        while done < len(data):
+            n = part.readinto(view[done : done + _CHUNK])
+            if n == 0:
+                raise ValueError(f"{entry.filename} ends after {done} bytes")
+            done += n
+        if part.read(1):  # at the end the checksum is compared
+            raise ValueError(f"{entry.filename} goes on after {done} bytes")
+    return np.frombuffer(data, dtype).reshape(shape)
+
+
+_CHUNK = 1 << 20

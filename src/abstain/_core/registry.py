@@ -1,6 +1,7 @@
 """What a file says of a part: the name of its class, and the parameters that make it again.
 
-Files say ``module:Class``, and a class is known from the moment it is defined.
+Classes of this library are stored by their public name, ``Subset``; those of other packages as ``module:Class``. A
+class is known from the moment it is defined.
 """
 
 import inspect
@@ -16,29 +17,62 @@ from ..errors import AbstainError, InputError, UnknownKindError, shown
 T = TypeVar("T")
 
 
+_LIBRARY = __name__.partition(".")[0]
+
+
 def name_of(kind: type) -> str:
-    """The name a file has for a class."""
+    """Return the name that a file has for a class.
+
+    Args:
+        kind: The class.
+
+    Returns:
+        Its bare name if it is one of this library's, wherever it lives there; else ``module:Class``.
+    """
+    if kind.__module__.partition(".")[0] == _LIBRARY:
+        return kind.__qualname__
     return f"{kind.__module__}:{kind.__qualname__}"
 
 
 class Registry(Generic[T]):
-    """The classes of one sort of part, the library's own and everybody else's; of one name, the last defined."""
+    """The classes of one sort of part, this library's and other packages'. Of one name, the last defined counts.
+
+    Args:
+        sort: What the parts are, for messages.
+    """
 
     def __init__(self, sort: str) -> None:
         self.sort = sort
         self._kinds: dict[str, type[T]] = {}
 
     def add(self, kind: type[T]) -> None:
-        """Know a class by its name; for `__init_subclass__`."""
+        """Register a class by its name, in `__init_subclass__`.
+
+        Args:
+            kind: The class.
+        """
         self._kinds[name_of(kind)] = kind
 
     def find(self, name: str) -> type[T]:
-        """The class of that name. Nothing is imported: what a file names is run only if the user has imported it."""
-        if not isinstance(name, str) or ":" not in name:
-            raise InputError(f"{self.sort}: expected the name of a class as module:Class, got {shown(name)}")
+        """Find a class. Nothing is imported: what a file names is run only if the user has imported it.
+
+        Args:
+            name: What `name_of` returned.
+
+        Returns:
+            The class.
+
+        Raises:
+            UnknownKindError: If no module imported so far defines it.
+            InputError: If it is no name.
+        """
+        if not isinstance(name, str):
+            raise InputError(f"{self.sort}: expected the name of a class, got {shown(name)}")
         if name in self._kinds:
             return self._kinds[name]
-        module, _, kind = name.partition(":")
+        module, colon, kind = name.partition(":")
+        if not colon:
+            raise UnknownKindError(f"{self.sort}: expected a class of abstain, or module:Class, got {shown(name)}")
         if module == "__main__":
             raise UnknownKindError(
                 f"{self.sort}: {kind} was defined in a script or at a prompt; define it here, too, first"
@@ -46,7 +80,18 @@ class Registry(Generic[T]):
         raise UnknownKindError(f"{self.sort}: {kind} of the module {module} is not known; import {module} first")
 
     def make(self, name: str, parameters: Mapping[str, Any]) -> T:
-        """The part that the class of that name makes of these parameters."""
+        """Make a part.
+
+        Args:
+            name: The name of its class.
+            parameters: The arguments of its constructor.
+
+        Returns:
+            The part.
+
+        Raises:
+            InputError: If the class is not known or does not take these parameters.
+        """
         kind = self.find(name)
         try:
             return kind(**parameters)
@@ -57,7 +102,7 @@ class Registry(Generic[T]):
 
     @property
     def kinds(self) -> tuple[type[T], ...]:
-        """All classes known so far."""
+        """All classes known so far, in the order of their definition."""
         return tuple(self._kinds.values())
 
 
@@ -66,8 +111,17 @@ _DEEPEST = 32
 
 
 def as_plain(value: Any, depth: int = 0) -> Any:
-    """A value as JSON gives it back: None, numbers, strings, and tuples and dictionaries of them; lists and arrays
-    become tuples, dataclasses dictionaries.
+    """Convert a value to what JSON gives back: None, numbers, strings, and tuples and dictionaries of them.
+
+    Args:
+        value: The value. Lists and arrays become tuples, dataclasses dictionaries.
+        depth: How deep it is nested in another value.
+
+    Returns:
+        The plain value.
+
+    Raises:
+        InputError: If it holds anything else, or is nested too deep.
     """
     if depth > _DEEPEST:
         raise InputError(f"parameters: expected values nested at most {_DEEPEST} deep, got deeper ones")
@@ -85,10 +139,15 @@ def as_plain(value: Any, depth: int = 0) -> Any:
 
 
 def parameters_of(part: object, *, arrays: bool = False) -> dict[str, Any] | None:
-    """What makes a part again, if its attributes are the arguments of its constructor: these attributes.
+    """Find the arguments that make a part again, if its attributes are just these.
 
-    None unless it holds all the arguments and nothing else (a memory would be lost without a word), each is plain (or,
-    with ``arrays``, an array), and the constructor keeps them as they are.
+    Args:
+        part: The part.
+        arrays: Whether attributes may be arrays.
+
+    Returns:
+        The attributes; or None unless the part holds all arguments and nothing else (a memory would be lost silently),
+        each is plain or an array, and the constructor keeps them as they are.
     """
     try:
         held, arguments = _attributes(part), inspect.signature(type(part)).parameters
@@ -105,7 +164,7 @@ def parameters_of(part: object, *, arrays: bool = False) -> dict[str, Any] | Non
 
 
 def _attributes(part: object) -> dict[str, Any]:
-    """All that an object holds, in slots, too, but for cached properties: they are derived from the rest."""
+    """Collect what an object holds, also in slots, except cached properties, which follow from the rest."""
     state = object.__getstate__(part)
     held: dict[str, Any] = {}
     for some in state if isinstance(state, tuple) else (state,):

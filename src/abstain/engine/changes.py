@@ -1,4 +1,4 @@
-"""Experts that come and go while decisions are open: what such a decision is to the experts of today."""
+"""Experts that come and go while decisions are open: how the experts of today see such a decision."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,33 +14,56 @@ from .decision import Decision, frozen
 
 
 class Change(NamedTuple):
-    """From one set of experts to another. Who came abstains in the rounds before, who left has no part in them."""
+    """A change from one set of experts to another. In earlier rounds newcomers abstain, and who left has no part."""
 
     last: int
     """The last round of the set before."""
     n_predictors: int
-    """Of the set before."""
+    """The number of predictors in the set before."""
     n_rules: int
+    """The number of rules in the set before."""
     predictors: Ints
-    """Which one each predictor was in the set before (P,); -1: it came."""
+    """Index of each predictor in the set before (P,), or -1 for a new one."""
     rules: Ints
-    """The same for rules (A,)."""
+    """Index of each rule in the set before (A,), or -1 for a new one."""
 
     def after(self, earlier: "Change") -> "Change":
-        """Both changes as one."""
+        """Combine an earlier change and this one."""
         predictors = gathered(earlier.predictors, self.predictors, -1)
         return earlier._replace(predictors=predictors, rules=gathered(earlier.rules, self.rules, -1))
 
 
 def gathered(values: Array, origin: Ints, came: Any) -> Array:
-    """The values (..., n) of those who stay, by where they were, and the one of those who came."""
+    """Rearrange values.
+
+    Args:
+        values: The values before (..., n).
+        origin: The index of each one before (m,), or -1 for a new one.
+        came: The value of new ones.
+
+    Returns:
+        The values now (..., m).
+    """
     found = values[..., origin]
     found[..., origin < 0] = came
     return found
 
 
 def as_origin(values: Any, name: str, n_now: int, n_before: int) -> Ints:
-    """Which one of those before each one was, or -1; nobody is two."""
+    """Check indices into a previous set: index of each one there, or -1. No duplicates.
+
+    Args:
+        values: The indices.
+        name: Their name, for messages.
+        n_now: How many there are now.
+        n_before: How many there were.
+
+    Returns:
+        The indices (n_now,).
+
+    Raises:
+        InputError: If they are not such indices.
+    """
     array = plain(values, name)
     if array.shape != (n_now,) or array.dtype.kind not in "iu":
         raise InputError(f"{name}: expected {n_now} whole numbers, got {array.dtype} of shape {array.shape}")
@@ -48,14 +71,28 @@ def as_origin(values: Any, name: str, n_now: int, n_before: int) -> Ints:
         raise InputError(f"{name}: expected numbers below {n_before}, or -1 for newcomers, got {shown(values)}")
     stay = array[array >= 0]
     if len(np.unique(stay)) < len(stay):
-        raise InputError(f"{name}: expected nobody to be there twice, got {shown(values)}")
+        raise InputError(f"{name}: expected no duplicates, got {shown(values)}")
     return array.astype(np.int64)
 
 
 def as_change(
     before: ExpertSet, now: ExpertSet, predictor_from: Any, expert_from: Any, last: int
 ) -> tuple[Change, Ints]:  # fmt: skip
-    """A change after the round ``last`` and the experts that stay (K,), checked."""
+    """Check a change of experts.
+
+    Args:
+        before: The experts before.
+        now: The experts from now on.
+        predictor_from: The index of each predictor in the set before, or -1 (P,).
+        expert_from: The index of each expert in the set before, or -1 (K,).
+        last: The last round of the set before.
+
+    Returns:
+        The change, and ``expert_from`` as an array.
+
+    Raises:
+        InputError: If an expert that stays has another predictor, or rules that were one are two.
+    """
     if not isinstance(now, ExpertSet):
         raise InputError(f"experts: expected an ExpertSet, got {type(now).__name__}")
     predictors = as_origin(predictor_from, "predictor_from", now.n_predictors, before.n_predictors)
@@ -71,7 +108,7 @@ def as_change(
 
 
 def since(changes: Iterable[Change], t: int) -> Change | None:
-    """All that changed since round ``t`` was decided."""
+    """Combine all changes since round ``t`` was decided; None if there were none."""
     whole: Change | None = None
     for change in changes:
         if change.last >= t:
@@ -80,15 +117,24 @@ def since(changes: Iterable[Change], t: int) -> Change | None:
 
 
 def needed(changes: tuple[Change, ...], open_rounds: Iterable[int]) -> tuple[Change, ...]:
-    """The changes after the first open round; and the newest: by it a file says that experts came or went."""
+    """Select the changes after the first open round; and the newest, which tells that experts came or went."""
     first = min(open_rounds, default=None)
     return tuple(c for c in changes if c is changes[-1] or (first is not None and c.last >= first))
 
 
 def as_of_now(decision: Decision, change: Change, carry: Array, experts: ExpertSet) -> Decision:
-    """What a decision of the experts before is to those of now: it can be learnt, but was not made like this.
+    """Translate a decision to the experts of today, for learning only.
 
-    Nobody knows whom it follows, if that expert left: the first stands for it.
+    The expert that it followed may have left: the first one stands for it.
+
+    Args:
+        decision: The decision.
+        change: All that changed since.
+        carry: What it carries, translated.
+        experts: The experts of today.
+
+    Returns:
+        The decision as the experts of today see it.
     """
     abstains = gathered(decision.abstains, change.rules, True)
     return replace(
@@ -102,13 +148,13 @@ def as_of_now(decision: Decision, change: Change, carry: Array, experts: ExpertS
 
 
 def check_sizes(decision: Decision, change: Change) -> None:
-    """Raise an error unless a decision can be one of the experts before."""
+    """Raise a `DecisionError` unless a decision can be one of the experts before a change."""
     if decision.predictions.shape != (change.n_predictors,) or decision.abstains.shape != (change.n_rules,):
         raise DecisionError(f"decision: round {decision.round} does not fit the experts of its time: it was changed")
 
 
 def to_file(changes: tuple[Change, ...]) -> tuple[list[list[int]], dict[str, Array]]:
-    """Changes as plain values and arrays."""
+    """Describe changes as plain values and arrays."""
     arrays: dict[str, Array] = {}
     for i, change in enumerate(changes):
         arrays |= {f"changes.{i}.predictors": change.predictors, f"changes.{i}.rules": change.rules}
@@ -116,7 +162,17 @@ def to_file(changes: tuple[Change, ...]) -> tuple[list[list[int]], dict[str, Arr
 
 
 def from_file(values: Any, arrays: Mapping[str, Array], experts: ExpertSet, last: int) -> tuple[Change, ...]:
-    """What `to_file` made of the changes that led to these experts, checked; a `ValueError` says what is wrong."""
+    """Read what `to_file` wrote and check it; a `ValueError` says what is wrong.
+
+    Args:
+        values: The plain values.
+        arrays: The arrays.
+        experts: The experts that the changes led to.
+        last: The number of rounds decided.
+
+    Returns:
+        The changes, in their order.
+    """
     changes: list[Change] = []
     sizes = experts.n_predictors, experts.n_rules
     for i, (t, n_predictors, n_rules) in reversed(list(enumerate(values))):

@@ -1,4 +1,4 @@
-"""What a learner decided in a round, with all it needs to learn from the label later."""
+"""Decisions: what a learner decided in a round, how a decision travels as JSON, and whose it is."""
 
 import hashlib
 import hmac
@@ -6,6 +6,7 @@ import json
 import os
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
@@ -14,32 +15,28 @@ import numpy as np
 from ..errors import DecisionError, FileError
 from ..typing import Array, Bools
 
-FORMAT = 4
-FORMAT_3 = 3
-"""Knew of no capacity."""
-FORMAT_2 = 2
-"""Did not say how likely the label was to be seen."""
-FORMAT_1 = "format 1"
-"""The life of decisions of format 1, which knew of none."""
+FORMAT = 1
+"""The version of a decision's JSON."""
 MOST_ROUNDS = 2**53
-"""Rounds up to here are counted exactly, in floats, too."""
+"""Rounds up to here are counted exactly, also in floats."""
+_ID_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Decision:
-    """A decision; it never changes, and `to_json` and `from_json` carry it over a restart.
+    """What a learner decided in one round. It never changes.
 
-    Two decisions are equal if they are the same one: if their ids are.
+    `to_json` and `from_json` carry a decision over a restart. Two decisions are equal if their ids are.
     """
 
     round: int
-    """1 for the learner's first."""
+    """The learner's round, from 1 on."""
     expert: int
-    """Who was followed."""
+    """The index of the expert that was followed."""
     abstained: bool
-    """Whether that expert abstained: then the cost is paid, and in the paper's protocol the label stays hidden."""
+    """Whether that expert abstained: then the cost is paid and, in the paper's protocol, the label stays hidden."""
     prediction: Any
-    """h(x) of that expert (for binary scores, its sign is the predicted label); None if it abstained."""
+    """h(x) of that expert (the sign of a binary score is the predicted label); None if it abstained."""
     probability: float
     """The probability of predicting on this input: 1.0 or 0.0 for learners that do not draw at random."""
     cost: float
@@ -49,28 +46,28 @@ class Decision:
     abstains: Bools
     """Whether each rule abstains on x (A,)."""
     carry: Array
-    """What the learner wants to know of this round when it learns: its out-neighbours, the ball of x, ..."""
+    """What the learner needs of this round when its label comes: its out-neighbours, the ball of x, ..."""
     id: str | None
-    """Its own, random; None for what `peek` shows, which cannot be learnt."""
+    """A random id; None for what `peek` shows, which cannot be learnt."""
     learner: str
-    """The id of the learner that decided ..."""
+    """The id of the learner that decided."""
     life: str
-    """... and of its life: a new one begins with every copy and every `load`."""
+    """The learner's life at the time: a new one begins with every copy and every `load`."""
     observed: float
-    """The probability that the label of this round is seen, before it was drawn whom to follow."""
+    """The probability that the label of this round is seen, before the expert was drawn."""
     explored: bool
-    """Whether the expert was followed for the sake of the label, instead of the one that was drawn."""
+    """Whether this expert replaced the drawn one to see the label."""
     over_capacity: bool
-    """Whether it was followed because the capacity was used up, and the one that was drawn abstained."""
+    """Whether this expert replaced a drawn one that abstained, because the capacity was exhausted."""
     format: int = FORMAT
-    """Of the JSON it was read from."""
+    """The version of the JSON it was read from."""
     digest: str | None = None
-    """Of a decision that was read: proof, by a key that only the learner has, that nothing in it was changed."""
+    """Of a decision that was read: a digest by the learner's key, which shows whether anything was changed."""
     _key: bytes | None = field(default=None, init=False)
-    """Of a decision the learner has just made: that key."""
+    """Of a decision the learner has just made: the learner's key."""
 
     def signed_by(self, key: bytes) -> bool:
-        """Whether this is what the learner with that key decided, with nothing changed."""
+        """Say whether the learner with this key made this decision and nothing in it was changed."""
         if self._key is not None:
             return self._key == key
         return self.digest is not None and hmac.compare_digest(self.digest, sign(key, self._content()))
@@ -80,33 +77,36 @@ class Decision:
         content = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("digest", "_key")}
         for name in ("abstains", "carry"):
             content[name] = _plain(content[name])
-        if self.format < FORMAT:  # what was signed then
-            del content["over_capacity"]
-        if self.format == FORMAT_2:
-            del content["observed"], content["explored"]
         return {**content, "predictions": self.predictions.tolist(), "dtype": self.predictions.dtype.str}
 
     def to_json(self) -> str:
-        """The decision as JSON; floats are written so that they are read back exactly."""
+        """Write the decision as JSON. Floats are read back exactly.
+
+        Returns:
+            One line of JSON, signed by the learner's key.
+        """
         content = self._content()
         return json.dumps({**content, "digest": self.digest if self._key is None else sign(self._key, content)})
 
     @classmethod
     def from_json(cls, text: str) -> "Decision":
-        """The decision that `to_json` wrote; also one of format 1, which had neither id nor digest."""
+        """Read a decision that `to_json` wrote.
+
+        Args:
+            text: The JSON.
+
+        Returns:
+            The decision. Whether anything was changed shows when its label is learnt.
+
+        Raises:
+            FileError: If it is not such a JSON.
+        """
         try:
             content = json.loads(text)
             if not isinstance(content, dict):
                 raise ValueError(f"it is a {type(content).__name__}")
-            version = content.get("format")
-            if version is None:
-                content = _from_format_1(content)
-            elif type(version) is not int or version not in (FORMAT_2, FORMAT_3, FORMAT):
-                raise ValueError(f"its format is {version!r}, not {FORMAT}")
-            if version in (None, FORMAT_2):
-                content |= {"observed": content["probability"], "explored": False}
-            if version != FORMAT:
-                content["over_capacity"] = False
+            if type(content.get("format")) is not int or content["format"] != FORMAT:
+                raise ValueError(f"its format is {content.get('format')!r:.50}, not {FORMAT}")
             _check_types(content)
             for name in ("abstains", "carry"):
                 content[name] = frozen(_array(content[name], name))
@@ -131,31 +131,31 @@ class Decision:
 
 
 def frozen(array: Array) -> Array:
-    """The array itself, made read-only."""
+    """Make an array read-only and return it."""
     array.flags.writeable = False
     return array
 
 
 def sign(key: bytes, content: dict[str, Any]) -> str:
-    """The digest of plain values by a key."""
+    """Compute the digest of plain values by a key."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
 def _plain(array: Array) -> Any:
-    """Bits as a text of 0 and 1, numbers as a list."""
+    """Write bits as a text of 0 and 1, numbers as a list."""
     return (array + np.uint8(48)).tobytes().decode() if array.dtype == np.bool_ else array.tolist()
 
 
 def _dtype(name: Any) -> Any:
-    """The type of predictions: numbers, or strings (objects if they end with NUL)."""
+    """Read the type of predictions: numbers, or strings (objects if they end with NUL)."""
     if type(name) is not str or not re.fullmatch(r"[<>|][fiub][1248]|[<>]U[0-9]{1,7}|\|O", name):
         raise ValueError(f"dtype is {name!r:.20}")
     return np.dtype(name)
 
 
 def _array(value: Any, name: str) -> Array:
-    """What `_plain` made of an array."""
+    """Read what `_plain` wrote."""
     if isinstance(value, str):
         if set(value) - set("01"):
             raise ValueError(f"{name} is not made of 0 and 1")
@@ -195,31 +195,15 @@ def _check_types(content: dict[str, Any]) -> None:
         raise ValueError("round and expert are out of range")
 
 
-def id_of_format_1(learner: str, t: int) -> str:
-    """Decisions of format 1 were known by their round."""
-    return f"{FORMAT_1}, {learner}, round {t}"
-
-
-def _from_format_1(content: dict[str, Any]) -> dict[str, Any]:
-    """Out-neighbours were an array of their own, and the ball of ContEXP3-ABS a place."""
-    neighbours, place = content.pop("neighbours"), content.pop("place", 0)
-    if not isinstance(neighbours, str) or type(place) is not int or not 0 <= place <= MOST_ROUNDS:
-        raise ValueError("neighbours or place are of another type")
-    probability, name = float(content["probability"]), id_of_format_1(str(content["learner"]), content["round"])
-    carry = neighbours if neighbours else [float(place), probability]
-    dtype = np.array(content["predictions"]).dtype.str
-    return {**content, "carry": carry, "id": name, "life": FORMAT_1, "digest": None, "dtype": dtype}
-
-
 _REMEMBERED = 10_000
-"""So many forgotten decisions are known as such, and so many earlier lives; older ones are refused all the same."""
+"""How many forgotten decisions, and how many earlier lives, are told apart; older ones are refused all the same."""
 
 
 class Identity:
-    """The ids of a learner, of its life and of its open decisions, and the key that signs them.
+    """The ids of a learner, of its life and of its open decisions, and the key that signs decisions.
 
-    Every copy of a learner begins a life of its own: a decision made in another one, of whose round this learner knows
-    nothing, is never taken for one of its own. The decisions that were open when it was copied are open in either.
+    Every copy of a learner begins its own life, so that it never takes another copy's decision for its own. Decisions
+    that were open at the time of the copy are open in both.
     """
 
     def __init__(self) -> None:
@@ -227,21 +211,21 @@ class Identity:
         self.key = secrets.token_bytes(32)
         self.life = secrets.token_hex(8)
         self.lives: dict[str, int] = {}
-        """How far each earlier life was lived when this one began."""
+        """The last round of each earlier life."""
         self.open: dict[str, tuple[int, int]] = {}
         """The round and the expert of each decision whose label may still be learnt."""
         self.forgotten: dict[str, None] = {}
 
     def begin_life(self, t: int) -> None:
-        """After ``t`` rounds this is a copy."""
+        """Become a copy after ``t`` rounds."""
         self.lives[self.life] = t
         self.life = secrets.token_hex(8)
         _shorten(self.lives)
 
     @staticmethod
     def new_id() -> str:
-        """128 random bits."""
-        return os.urandom(16).hex()
+        """Draw 128 random bits."""
+        return os.urandom(_ID_BYTES).hex()
 
     def forget(self, decision: Decision) -> None:
         """Close a decision whose label will never come."""
@@ -249,9 +233,12 @@ class Identity:
         self.forgotten[str(decision.id)] = None
         _shorten(self.forgotten)
 
-    def check(self, decision: Any, expects: tuple[bool, bool], accept_unsigned: bool) -> None:
-        """Raise an error unless the label of a decision can be learnt; ``expects`` says whether those of rounds that
-        predicted, and of rounds that abstained, may come.
+    def check(self, decision: Any, chances: tuple[float, float]) -> None:
+        """Raise an error unless the label of a decision can be learnt.
+
+        Args:
+            decision: Whatever the user gave.
+            chances: The probabilities that a label comes after predicting and after abstaining.
         """
         if not isinstance(decision, Decision):
             raise DecisionError(f"decision: expected a Decision, got {type(decision).__name__}")
@@ -260,18 +247,12 @@ class Identity:
         if decision.learner != self.learner:
             raise DecisionError(f"decision: expected one of learner {self.learner}, got one of {decision.learner}")
         if not decision.signed_by(self.key):
-            if decision.digest is not None or decision._key is not None:
-                raise DecisionError(f"decision: round {decision.round} was changed since it was decided")
-            if not accept_unsigned or decision.life != FORMAT_1:
-                raise DecisionError(
-                    f"decision: round {decision.round} carries no digest, so it may have been changed; if it is of "
-                    "format 1, which had none, and you trust where it comes from, set learner.accept_unsigned = True"
-                )
+            raise DecisionError(f"decision: round {decision.round} was changed since it was decided")
         if self.open.get(decision.id, (0, 0))[0] != decision.round:
-            raise DecisionError(f"decision: round {decision.round} {self._why(decision, expects)}")
+            raise DecisionError(f"decision: round {decision.round} {self._why_closed(decision, chances)}")
 
-    def _why(self, decision: Decision, expects: tuple[bool, bool]) -> str:
-        if not expects[decision.abstained]:
+    def _why_closed(self, decision: Decision, chances: tuple[float, float]) -> str:
+        if chances[decision.abstained] == 0.0:
             return f"{'abstained' if decision.abstained else 'predicted'}, so its label stays hidden"
         if decision.id in self.forgotten:
             return "is not open: it was forgotten before"
@@ -281,41 +262,54 @@ class Identity:
             return "is not open: it was learnt or forgotten before"
         return (
             "is from before a restart, or of another copy of this learner: it was decided after the state that this "
-            "learner goes on from was saved, which knows nothing of it"
+            "learner goes on from was saved"
         )
 
-    def header(self) -> dict[str, Any]:
-        """What a file says of it."""
-        return {
-            "id": self.learner,
-            "key": self.key.hex(),
-            "life": self.life,
-            "lives": self.lives,
-            "pending": [[name, t, expert] for name, (t, expert) in self.open.items()],
+    def to_file(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Describe the identity as a header of plain values and arrays."""
+        header = {"id": self.learner, "key": self.key.hex(), "life": self.life, "lives": self.lives}
+        names = b"".join(bytes.fromhex(name) for name in self.open)
+        return header, {
+            "pending.ids": np.frombuffer(names, np.uint8).reshape(-1, _ID_BYTES),
+            "pending.rounds": np.array([t for t, _ in self.open.values()], np.int64),
+            "pending.experts": np.array([expert for _, expert in self.open.values()], np.int64),
         }
 
     @classmethod
-    def from_header(cls, header: dict[str, Any], version: int) -> "Identity":
-        """What a file of that version says, checked; a `ValueError` says what is wrong."""
+    def from_file(cls, header: Mapping[str, Any], arrays: Mapping[str, Array], last: int) -> "Identity":
+        """Read what `to_file` wrote and check it; a `ValueError` says what is wrong.
+
+        Args:
+            header: The file's header.
+            arrays: The file's arrays.
+            last: The number of rounds decided.
+        """
         self = cls()
-        self.learner, last = _text(header["id"]), header["round"]
-        pending = header["pending"]
-        if version == 1:
-            pending = [[id_of_format_1(self.learner, t), t, -1] for t in _list(pending)]
-        else:
-            self.key, self.life = bytes.fromhex(_text(header["key"])), _text(header["life"])
-            self.lives = {_text(life): _round(t, last, 0) for life, t in dict(header["lives"]).items()}
-            if len(self.key) != 32:
-                raise ValueError("the key is not of 32 bytes")
-        for name, t, expert in _list(pending):
-            self.open[_text(name)] = _round(t, last, 1), _round(expert, MOST_ROUNDS, -1)
-        if len({t for t, _ in self.open.values()}) < len(pending):
-            raise ValueError("a round is pending twice")
+        self.learner, self.life = _text(header["id"]), _text(header["life"])
+        self.key = bytes.fromhex(_text(header["key"]))
+        if len(self.key) != 32:
+            raise ValueError(f"the key has {len(self.key)} bytes, not 32")
+        for life, t in dict(header["lives"]).items():
+            if type(t) is not int or not 0 <= t <= last:
+                raise ValueError(f"a life ended in round {t!r:.100} of {last}")
+            self.lives[_text(life)] = t
+        names, rounds, experts = (arrays[f"pending.{part}"] for part in ("ids", "rounds", "experts"))
+        n = len(rounds)
+        expected = (np.uint8, (n, _ID_BYTES)), (np.int64, (n,)), (np.int64, (n,))
+        for array, (dtype, shape) in zip((names, rounds, experts), expected, strict=True):
+            if array.dtype != dtype or array.shape != shape:
+                raise ValueError(f"pending decisions are {array.dtype} {array.shape}")
+        if n > 0 and (rounds.min() < 1 or rounds.max() > last or experts.min() < 0):
+            raise ValueError(f"pending decisions are not of the rounds 1 to {last}, or of experts below 0")
+        entries = zip(names, rounds.tolist(), experts.tolist(), strict=True)
+        self.open = {name.tobytes().hex(): (t, expert) for name, t, expert in entries}
+        if len(self.open) < n or len(np.unique(rounds)) < n:
+            raise ValueError("a decision is pending twice")
         return self
 
 
 def _shorten(known: dict[str, Any]) -> None:
-    """Drop the oldest, if there are too many."""
+    """Drop the oldest if there are too many."""
     if len(known) > _REMEMBERED:
         del known[next(iter(known))]
 
@@ -326,30 +320,18 @@ def _text(value: Any) -> str:
     return value
 
 
-def _list(value: Any) -> list[Any]:
-    if type(value) is not list:
-        raise ValueError(f"expected a list, got {value!r:.100}")
-    return value
-
-
-def _round(value: Any, last: int, least: int) -> int:
-    if type(value) is not int or not least <= value <= last:
-        raise ValueError(f"expected a number up to {last}, got {value!r:.100}")
-    return value
-
-
 class Choice(NamedTuple):
-    """Whom to follow in a round."""
+    """The expert that a learner follows in a round; see `Learner.choose`."""
 
     expert: int
-    """Its number."""
+    """The index of the expert."""
     probability: float
-    """Of predicting."""
+    """The probability of predicting, before the expert was drawn."""
     carry: Array
-    """What has to be known of the round when its label comes: bits or floats (n,)."""
+    """What the learner needs of the round when its label comes: bits or floats (n,)."""
     observed: float | None = None
-    """The probability that the label is seen; unless given, it follows from that of predicting."""
+    """The probability that the label is seen; by default it follows from the probability of predicting."""
     explored: bool = False
-    """Whether this expert was followed for the sake of the label."""
+    """Whether this expert replaced the drawn one to see the label."""
     over_capacity: bool = False
-    """Whether it was followed as one that was drawn would have abstained, and nobody may."""
+    """Whether this expert replaced a drawn one that abstained, because the capacity was exhausted."""

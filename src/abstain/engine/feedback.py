@@ -1,4 +1,4 @@
-"""Which labels come back: those of rounds that predicted (the paper), of rounds that abstained, of both, of some."""
+"""Which labels come back: of rounds that predicted (as in the paper), of rounds that abstained, of both, of some."""
 
 import hashlib
 from typing import Any, NamedTuple
@@ -11,14 +11,16 @@ from ..typing import Bools
 
 
 class Chances(NamedTuple):
-    """The known probabilities v_p, v_a that a label comes after predicting and after abstaining."""
+    """The probabilities that a label comes after predicting and after abstaining."""
 
     predicted: float
+    """v_p, after predicting."""
     abstained: float
+    """v_a, after abstaining."""
 
     @property
     def sure(self) -> bool:
-        """Whether it is known beforehand if the label comes."""
+        """Whether chance plays no part: both are 0 or 1."""
         return {self.predicted, self.abstained} <= {0.0, 1.0}
 
 
@@ -26,7 +28,16 @@ NAMED = {"predicted": Chances(1.0, 0.0), "abstained": Chances(0.0, 1.0), "both":
 
 
 def as_feedback(feedback: Any) -> str | tuple[float, float]:
-    """A feedback as it is kept: one of the names, or a pair of probabilities that has none.
+    """Check a feedback.
+
+    Args:
+        feedback: "predicted", "abstained", "both", or two probabilities (after predicting, after abstaining).
+
+    Returns:
+        A name, or a pair of probabilities that has no name.
+
+    Raises:
+        InputError: If it is neither.
 
     >>> as_feedback((1, 0)), as_feedback([0.05, 1])
     ('predicted', (0.05, 1.0))
@@ -44,7 +55,12 @@ def as_feedback(feedback: Any) -> str | tuple[float, float]:
 
 
 def check_predicted(feedback: Any, name: str) -> None:
-    """Raise an error unless the feedback is the paper's, for learners that know no other."""
+    """Raise an `InputError` unless the feedback is the paper's, for learners that know no other.
+
+    Args:
+        feedback: The feedback as the user gave it.
+        name: The learner's name, for the message.
+    """
     kept = as_feedback(feedback)
     if kept != "predicted":
         instead = "FullSupervision follows the best with all labels; " if kept == "both" else ""
@@ -55,16 +71,24 @@ def check_predicted(feedback: Any, name: str) -> None:
 
 
 def chances_of(feedback: str | tuple[float, float]) -> Chances:
-    """The probabilities of a feedback that was checked."""
+    """Return the probabilities of a feedback that `as_feedback` returned."""
     return NAMED[feedback] if isinstance(feedback, str) else Chances(*feedback)
 
 
 def arrivals(chances: Chances, seed: int | np.random.SeedSequence | None, learner: str, first: int, n: int) -> Bools:
-    """For simulated games: whether the labels of ``n`` rounds from ``first`` on come, after predicting and after
-    abstaining (n, 2).
+    """Draw which labels come in a simulated game.
 
-    Where that is a matter of chance, a round's draw depends on the seed (without one, on the learner's id, which its
-    files have) and on the round alone.
+    A draw depends only on the round and the seed; without a seed, on the learner's id, which its files have.
+
+    Args:
+        chances: The probabilities.
+        seed: The learner's seed.
+        learner: The learner's id.
+        first: The first round.
+        n: The number of rounds.
+
+    Returns:
+        Whether each label comes after predicting and after abstaining (n, 2).
     """
     if chances.sure:
         return np.tile(np.array(chances) == 1.0, (n, 1))

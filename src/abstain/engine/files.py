@@ -1,19 +1,81 @@
-"""Reading saved learners: what a file says is checked before it is believed."""
+"""What a learner's file says of its arguments, and how they are read back: nothing is believed unchecked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import costs, graphs, losses
 from .. import experts as expert_sets
-from .._core.registry import as_plain
+from .._core.registry import Registry, as_plain, name_of
 from ..errors import AbstainError, FileError, InputError, UnknownKindError, shown
 from ..experts import ExpertSet
-from .changes import from_file
-from .decision import MOST_ROUNDS, Identity
-from .learner import LEARNERS, Learner
+from ..typing import Array
+from .decision import MOST_ROUNDS
+
+if TYPE_CHECKING:
+    from .learner import Learner
+
+LEARNERS: "Registry[Learner]" = Registry("learner")
+"""All classes of learners, those of other packages included."""
+MOST_SAVED_ROUNDS = MOST_ROUNDS // 2
+"""A file says at most so many rounds, so that a learner that goes on from it can be saved, too."""
+
+
+def describe(
+    experts: ExpertSet, cost: costs.Cost, loss: losses.Loss, seed: Any, options: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Describe a learner's arguments for its file.
+
+    Args:
+        experts: The experts.
+        cost: The cost of abstaining.
+        loss: The loss.
+        seed: The seed.
+        options: The further arguments by name.
+
+    Returns:
+        A header of plain values and arrays. ``again`` names the options that `load` has to be given again.
+    """
+    arrays: dict[str, Array] = {}
+
+    def plain(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        arrays.update({f"{prefix}.{k}": v for k, v in values.items() if isinstance(v, np.ndarray)})
+        return {k: v for k, v in values.items() if not isinstance(v, np.ndarray)}
+
+    known, again = {}, []
+    for name, value in options.items():
+        spec = graphs.spec(value) if isinstance(value, graphs.FeedbackGraph) else None
+        if spec is not None:
+            known[name] = {"graph": plain(f"options.{name}", spec)}
+        elif isinstance(value, np.ndarray) and value.dtype != object:
+            arrays[f"options.{name}"] = value
+        elif callable(value) or isinstance(value, graphs.FeedbackGraph):
+            again.append(name)
+        else:
+            known[name] = as_plain(value)
+    price: Any = None
+    if type(cost) is costs.Constant:
+        price = cost.value
+    elif type(cost) is costs.PerRound:
+        arrays["cost.values"], price = cost.values, "per round"
+    if isinstance(seed, np.random.SeedSequence):
+        seed = {"entropy": seed.entropy, "spawn_key": list(seed.spawn_key)}
+    header = {
+        "seed": seed,
+        "experts": {
+            "kind": name_of(type(experts)),
+            "fingerprint": experts.fingerprint,
+            "parameters": plain("experts", experts.parameters()) if experts.portable else None,
+        },
+        "cost": price,
+        "loss": loss.spec(),
+        "binary": loss.binary,
+        "options": known,
+        "again": again,
+    }
+    return header, arrays
 
 
 def read_learner(
@@ -25,81 +87,101 @@ def read_learner(
     cost: costs.CostLike | None = None,
     loss: Any = None,
     **options: Any,
-) -> Learner:
-    """The learner that a file holds, whose header and arrays these are; see `abstain.load` for what may be given."""
+) -> "Learner":
+    """Make the learner that a file holds.
+
+    Args:
+        path: The file's path, for messages.
+        header: The file's header.
+        arrays: The file's arrays.
+        experts: The experts, where the file cannot hold them; see `abstain.load`.
+        cost: The cost, where the file cannot hold it.
+        loss: The loss, where the file cannot hold it.
+        options: The learner's options that the file cannot hold.
+
+    Returns:
+        The learner, as a copy with its own life.
+
+    Raises:
+        FileError: If the file is damaged, or somebody changed it.
+        InputError: If something has to be given, or what was given is not what the file was saved with.
+        UnknownKindError: If a class that the file names is not imported.
+    """
     with checked(path):
-        version, last = header["version"], header["round"]
-        if type(last) is not int or not 0 <= last <= MOST_ROUNDS:
-            raise ValueError(f"the round is {last!r:.100}")
         if type(header["binary"]) is not bool or type(header["learner"]) is not str:
-            raise ValueError("binary or learner is of another type")
-        identity, seed, saved_experts = Identity.from_header(header, version), _seed(header["seed"]), header["experts"]
-        state = _part(arrays, "state.")
-        known = _options(header, arrays, version)
-    kind = _kind(header["learner"])
-    parts = (
-        _experts(path, saved_experts, arrays, experts),
-        _cost(path, header, arrays, cost),
-        _loss(path, header, loss),
-        seed,
-        _given_again(path, known, options),
-    )
+            raise ValueError(f"binary is {header['binary']!r:.50}, learner is {header['learner']!r:.50}")
+        saved_experts, known = header["experts"], _options(header, arrays)
+    kind = LEARNERS.find(header["learner"])
+    made = _experts(path, saved_experts, arrays, experts)
+    with checked(path):
+        seed = _seed(header["seed"])
+    params = {
+        "cost": _cost(path, header, arrays, cost),
+        "loss": _loss(path, header, loss),
+        "seed": seed,
+        **_given_again(path, known, options),
+    }
     if options:
-        learner = kind._make(*parts)  # if these do not fit, it is not the file's fault
+        learner = kind._make(made, params)  # if these do not fit, it is not the file's fault
     with checked(path):
         if not options:
-            learner = kind._make(*parts)
-        learner.round, learner._identity = last, identity
-        learner._changes = from_file(header.get("changes", []), arrays, learner.experts, last)
-        learner._random.bit_generator.state = header["random"]
-        learner._set_arrays(state if version > 1 else learner._from_format_1(state))
-        identity.begin_life(last)
+            learner = kind._make(made, params)
+        learner.resume(header, arrays)
     return learner
+
+
+_BY_BAD_FILES = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 
 @contextmanager
 def checked(path: Any) -> Iterator[None]:
-    """Whatever goes wrong inside is wrong with the file."""
+    """Blame the file for whatever goes wrong inside.
+
+    Args:
+        path: The file's path, for the message.
+
+    Raises:
+        FileError: For any error but that a class is unknown.
+    """
     try:
         yield
     except (FileError, UnknownKindError):
         raise
-    except (AbstainError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+    except _BY_BAD_FILES as error:
         raise FileError(f"{path}: damaged: the header and the arrays do not fit together ({error!r:.300})") from None
 
 
-def _part(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
+def _part(arrays: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-
-
-def _kind(name: str) -> type[Learner]:
-    """The learner's class; format 1 had its name alone."""
-    if ":" in name:
-        return LEARNERS.find(name)
-    known = [kind for kind in LEARNERS.kinds if kind.__name__ == name]
-    if not known:
-        raise UnknownKindError(f"learner: {name} is not known; import the module that defines it first")
-    return next((kind for kind in known if kind.__module__.startswith("abstain.")), known[-1])
 
 
 def _experts(path: Any, saved: Any, arrays: dict[str, Any], given: ExpertSet | None) -> ExpertSet:
     with checked(path):
         kind, parameters, fingerprint = saved["kind"], saved["parameters"], saved["fingerprint"]
     if given is not None:
-        if given.fingerprint != fingerprint:
-            raise InputError(f"experts: expected those {path} was saved with ({kind}), got others: {given!r}")
+        if not isinstance(given, ExpertSet) or given.fingerprint != fingerprint:
+            raise InputError(f"experts: expected those {path} was saved with ({kind}), got others: {shown(given)}")
         return given
     if parameters is None:
         raise InputError(f"experts: those in {path} are Python functions; give them as experts=")
     with checked(path):
         made = expert_sets.from_parameters(kind, {**parameters, **_part(arrays, "experts.")})
-        if made.fingerprint != fingerprint and ":" in kind:  # format 1 had other fingerprints of some
+        if made.fingerprint != fingerprint:
             raise ValueError("the experts are not those that were saved")
         return made
 
 
 def _cost(path: Any, header: dict[str, Any], arrays: dict[str, Any], given: Any) -> costs.Cost:
-    saved = header.get("cost")
+    with checked(path):
+        saved = header["cost"]
     if saved is None:
         if given is None:
             raise InputError(f"cost: that of {path} is a Python function; give it as cost=")
@@ -122,7 +204,8 @@ def _cost(path: Any, header: dict[str, Any], arrays: dict[str, Any], given: Any)
 
 
 def _loss(path: Any, header: dict[str, Any], given: Any) -> losses.Loss:
-    saved, binary = header.get("loss"), header["binary"]
+    with checked(path):
+        saved, binary = header["loss"], header["binary"]
     if saved is None:
         if given is None:
             raise InputError(f"loss: that of {path} is a Python function; give it as loss=")
@@ -133,7 +216,7 @@ def _loss(path: Any, header: dict[str, Any], given: Any) -> losses.Loss:
     with checked(path):
         known = losses.from_spec(saved)
         if known.binary != binary:
-            raise ValueError("the loss is of another kind")
+            raise ValueError(f"the loss is {known!r}, but binary is {binary}")
     if given is not None and losses.get(given).spec() != known.spec():
         raise InputError(f"loss: expected {known!r}, which {path} was saved with, got {given!r}")
     return known
@@ -146,19 +229,13 @@ def _seed(saved: Any) -> Any:
 
 
 _AGAIN = object()
-"""What an option is that has to be given again."""
+"""Stands for an option that has to be given again."""
 
 
-def _options(header: dict[str, Any], arrays: dict[str, Any], version: int) -> dict[str, Any]:
-    """The options that a file holds."""
-    saved = header["options"]
-    if version == 1:
-        functions = {name: _AGAIN for name in ("graph", "metric") if saved.get(name, "") is None}
-        graph = saved.get("graph")
-        made = {"graph": graphs.from_parameters({**graph, **_part(arrays, "graph.")})} if graph is not None else {}
-        return {**as_plain(saved), **made, **functions}
+def _options(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+    """Read the options that a file holds."""
     known = {name: array for name, array in _part(arrays, "options.").items() if "." not in name}
-    for name, value in saved.items():
+    for name, value in header["options"].items():
         if isinstance(value, dict) and value.keys() == {"graph"}:
             known[name] = graphs.from_parameters({**value["graph"], **_part(arrays, f"options.{name}.")})
         else:
@@ -167,7 +244,7 @@ def _options(header: dict[str, Any], arrays: dict[str, Any], version: int) -> di
 
 
 def _given_again(path: Any, known: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """All options: those that the file does not hold have to be given, others may not differ."""
+    """Complete the options: those that the file does not hold must be given, others may not differ."""
     for name, value in known.items():
         if value is _AGAIN and given.get(name) is None:
             raise InputError(f"{name}: that of {path} is a Python function or object; give it as {name}=")
@@ -181,7 +258,7 @@ def _given_again(path: Any, known: dict[str, Any], given: dict[str, Any]) -> dic
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two options are equal."""
+    """Say whether two options are equal."""
     if isinstance(other, graphs.FeedbackGraph):
         one, other = graphs.spec(graphs.get(one)), graphs.spec(other)
         if one is None or other is None or one.keys() != other.keys():

@@ -1,13 +1,14 @@
-"""States of compiled learners: NamedTuples of arrays, numbers, and such NamedTuples."""
+"""Compiled learners: a state of arrays, a few compiled functions on it, and everything that calls them."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numba
 import numpy as np
+from numba.core import config
 from numpy.typing import ArrayLike
 
 from .. import costs
@@ -16,7 +17,7 @@ from ..errors import InputError, shown
 from ..experts import Advice, ExpertSet
 from ..kernels.layout import Layout, layout
 from ..typing import Array, Bools, Floats, Ints
-from .decision import FORMAT_1, Choice, Decision, Identity
+from .decision import Choice, Decision, Identity
 from .learner import Learner, Seed
 from .loop import (
     Arrivals,
@@ -35,7 +36,16 @@ from .play import Playing, PlayingBlocks, blocks, writeable
 
 
 def check_arrays(arrays: Mapping[str, Array], like: Mapping[str, Array], signed: tuple[str, ...] = ()) -> None:
-    """Raise an error unless these are the arrays that are expected: their names, types, shapes, and finite values."""
+    """Check arrays from a file: their names, types and shapes, and that they are finite and not negative.
+
+    Args:
+        arrays: The arrays by name.
+        like: Arrays of the same names, types and shapes.
+        signed: The names of arrays that may be negative.
+
+    Raises:
+        InputError: If one is not as expected.
+    """
     if arrays.keys() != like.keys():
         raise InputError(f"state: expected the arrays {', '.join(like)}, got {', '.join(arrays) or 'none'}")
     for name, array in arrays.items():
@@ -45,13 +55,24 @@ def check_arrays(arrays: Mapping[str, Array], like: Mapping[str, Array], signed:
                 f"state: expected {name} as {expected.dtype} {expected.shape}, got {array.dtype} {array.shape}"
             )
         if not np.isfinite(array).all():
-            raise InputError(f"state: expected finite numbers in {name}, got others")
+            raise InputError(f"state: expected finite numbers in {name}, got {array[~np.isfinite(array)][0]}")
         if name not in signed and (array < 0).any():
-            raise InputError(f"state: expected numbers from 0 on in {name}, got others")
+            raise InputError(f"state: expected numbers from 0 on in {name}, got {array[array < 0][0]}")
 
 
 def fields_named(names: tuple[str, ...], state: Any) -> dict[str, Array]:
-    """The fields with these names of a state, or of the states in it."""
+    """Find fields of a state, or of the states in it.
+
+    Args:
+        names: The fields.
+        state: The state: NamedTuples of arrays, numbers and such NamedTuples.
+
+    Returns:
+        The arrays by name.
+
+    Raises:
+        InputError: If a name is not that of exactly one array.
+    """
     known: dict[str, list[Any]] = {}
     _collect(state, known)
     for name in names:
@@ -71,7 +92,7 @@ def _collect(state: Any, known: dict[str, list[Any]]) -> None:
 
 
 def copied(value: Any) -> Any:
-    """A copy of a state that shares no array with it."""
+    """Copy a state with all its arrays."""
     if isinstance(value, tuple):
         return type(value)(*map(copied, value))
     return value.copy() if isinstance(value, np.ndarray) else value
@@ -81,7 +102,7 @@ _known: "WeakKeyDictionary[ExpertSet, dict[Any, Any]]" = WeakKeyDictionary()
 
 
 def rules_in_use(experts: ExpertSet) -> tuple[Ints | None, Pairs]:
-    """The rules that experts use (None: all), and the pairs, with rules numbered among those."""
+    """Return the rules that experts use (None: all), and the pairs, with rules numbered among those."""
     known = _known.setdefault(experts, {})
     if "rules" not in known:
         used, rule = np.unique(experts.rule_of, return_inverse=True)
@@ -92,7 +113,7 @@ def rules_in_use(experts: ExpertSet) -> tuple[Ints | None, Pairs]:
 
 
 def arrange(experts: ExpertSet, by_rule: bool = True) -> Layout:
-    """The experts in teams, by rule or one by one."""
+    """Lay out experts in teams, by rule or one by one."""
     known = _known.setdefault(experts, {})
     if by_rule not in known:
         pairs = rules_in_use(experts)[1]
@@ -110,113 +131,159 @@ class Hand(NamedTuple):
     carry: Array
 
 
+_EXPECTS = {(p, a): Expects(p, a) for p in (False, True) for a in (False, True)}
+
+
 class Calls:
     """The compiled functions of a learner, by name.
 
-    A learner calls each with arguments of the same types in every round, so that the machine code for them is looked up
-    once; looking at the types of all arrays of a state takes ten times as long as the call.
+    A learner calls each with arguments of the same types in every round, so it looks up the machine code once: looking
+    at the types of all arrays of a state takes ten times as long as the call.
+
+    Args:
+        kernels: The learner's algorithm.
     """
 
     def __init__(self, kernels: Kernels) -> None:
         self.functions = compiled(kernels)
-        self._code: dict[str, Any] = {}
+        self.code: dict[str, Callable[..., Any]] = {}
 
     def __call__(self, name: str, *arguments: Any) -> Any:
-        code = self._code.get(name)
+        code = self.code.get(name)
         if code is None:
-            function = getattr(self.functions, name)
-            types = tuple(numba.typeof(argument) for argument in arguments)  # type: ignore[no-untyped-call]
-            function.compile(types)
-            code = self._code[name] = function.get_overload(types)
+            code = self.code[name] = self._find(name, arguments)
         return code(*arguments)
 
+    def _find(self, name: str, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        function: Any = getattr(self.functions, name)
+        if config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return function  # type: ignore[no-any-return]
+        types = tuple(numba.typeof(argument) for argument in arguments)  # type: ignore[no-untyped-call]
+        function.compile(types)
+        return function.get_overload(types)  # type: ignore[no-any-return]
+
     def forget(self) -> None:
-        """Look at the types again: the state is another one."""
-        self._code.clear()
+        """Look at the types again, after the state was replaced."""
+        self.code.clear()
 
 
 _CHECKED: WeakKeyDictionary[type, type] = WeakKeyDictionary()
 """Learners, and their kind of state whose fields were found to be there."""
 
 
-class Stateful(Learner):
-    """A learner with a state: a NamedTuple of arrays that its `kernels` work on."""
+class KernelLearner(Learner):
+    """A learner made of compiled functions, its `kernels`, and a state: a NamedTuple of arrays.
+
+    The engine does the rest: the loop over a table and the single round, which call the same functions; late labels,
+    copies, files. Define `kernels`, `saved` and `new_state`; `new_carry` if the functions carry something from a round
+    to its label. The page "Extend" of the documentation has a whole example.
+
+    Args:
+        experts: The experts to choose from.
+        cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
+        loss: The loss of a prediction: a name in `abstain.losses`, a loss, or a function of predictions and labels.
+        seed: The seed of the learner's random numbers; by default every learner draws others.
+
+    Raises:
+        InputError: If an argument is of the wrong type or out of range.
+    """
 
     kernels: ClassVar[Kernels]
     """The algorithm."""
     saved: tuple[str, ...] = ()
-    """The fields of the state, by name, that hold what was learnt; the others are scratch, or follow from them (see
-    `derive`). They are finite and not negative, unless `signed`."""
+    """The fields of the state, by name, that hold what was learnt. The others are scratch, or follow from these (see
+    `derive`). Saved fields are finite and not negative, unless `signed`."""
     signed: tuple[str, ...] = ()
-    """Saved fields that may be negative."""
+    """The saved fields that may be negative."""
     fixed: ClassVar[tuple[str, ...]] = ()
-    """Parts of the state that kernels never write to, so that they need not be copied."""
-
-    def __init__(self, experts: ExpertSet, *, cost: costs.CostLike, loss: Any = "zero_one", seed: Seed = None) -> None:
-        super().__init__(experts, cost=cost, loss=loss, seed=seed)
-        self._used, self.pairs = rules_in_use(experts)
-
-    def _take_experts(self, experts: ExpertSet) -> None:
-        super()._take_experts(experts)
-        self._used, self.pairs = rules_in_use(experts)
-        vars(self).pop("_hand", None)
+    """Parts of the state that no compiled function writes to, so that they need not be copied."""
+    _not_copied = ("lock", "_hand", "_call")
+    _state: Any = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         kernels = getattr(cls, "kernels", None)
         if kernels is not None and not (isinstance(kernels, Kernels) and all(hasattr(k, "py_func") for k in kernels)):
-            raise InputError(f"kernels: expected Kernels of functions marked ab.kernel, got {shown(kernels)}")
+            raise InputError(f"kernels: expected Kernels of functions marked extend.kernel, got {shown(kernels)}")
         if not all(isinstance(name, str) for name in (*cls.saved, *cls.signed, *cls.fixed)):
             raise InputError(f"saved: expected names of fields of the state, got {shown(cls.saved)}")
 
-    def _reprice(self, cost: costs.Constant) -> None:
-        _ = self.state  # made at the cost that was given
-        super()._reprice(cost)
+    def __init__(self, experts: ExpertSet, *, cost: costs.CostLike, loss: Any = "zero_one", seed: Seed = None) -> None:
+        super().__init__(experts, cost=cost, loss=loss, seed=seed)
+        self._used, self.pairs = rules_in_use(experts)
 
     # What a learner defines.
 
     @abstractmethod
     def new_state(self) -> Any:
-        """A state in which nothing was learnt: a NamedTuple of arrays, numbers, and such NamedTuples."""
+        """Make a state in which nothing was learnt.
+
+        Returns:
+            A NamedTuple of arrays, numbers, and such NamedTuples.
+        """
 
     def new_carry(self) -> Array:
-        """A row, of bits or of floats, for what the kernels carry from a round to its label."""
+        """Make room for what the kernels carry from a round to its label: bits or floats (n,). By default nothing."""
         return np.zeros(0)
 
     def see(self, X: Floats | None, advice: Advice, costs: Floats) -> Floats:
-        """What the kernels see of n inputs, as ``x`` (n, m): the features; X is None where advice is all there is.
+        """Choose what the kernels see of inputs. By default these are the features.
 
-        Another learner may let them see something else, made of the inputs, the advice and the costs (n,).
+        Args:
+            X: The inputs (n, d); None where advice is all there is.
+            advice: What the experts say on them.
+            costs: The costs of abstaining (n,).
+
+        Returns:
+            What `choose` gets as ``x``, one row per round (n, m).
         """
         return np.zeros((len(advice), 0)) if X is None else X
 
     @property
     def draws(self) -> bool:
-        """Whether a random number is drawn in every round; else ``u`` is 0."""
+        """Whether a random number is drawn in every round; otherwise ``u`` is 0."""
         return True
 
     @property
     def compiled(self) -> bool:
-        """Whether whole rounds are, as the learner was made."""
+        """Whether whole rounds are compiled, with the options of this learner."""
         return True
 
     def derive(self) -> None:
-        """Work out again what follows from the saved fields, after those were read from a file."""
+        """Compute what follows from the saved fields, after they were read from a file. By default nothing."""
 
     def grow(self) -> None:
-        """Set `state` to one with more room; called when the kernel ``full`` says so."""
+        """Set `state` to one with more room; called when the kernel ``full`` says that there is none."""
         raise InputError("grow: expected to be defined where the kernel full says that there is no room, got nothing")
 
     def check_saved(self, arrays: Mapping[str, Array]) -> None:
-        """Raise a `ValueError` if what a file holds cannot be a state; types, sizes, signs were checked before."""
+        """Check what a file holds beyond types, sizes and signs, which are checked already.
+
+        Args:
+            arrays: The saved fields by name.
+
+        Raises:
+            ValueError: If this cannot be a state.
+        """
+
+    def as_choice(self, expert: int, probability: float, carry: Array) -> Choice:
+        """Describe what the kernels chose; define it if the carry says more, as whether a choice explored.
+
+        Args:
+            expert: The expert.
+            probability: The probability of predicting.
+            carry: A copy of what the kernels carry.
+
+        Returns:
+            The choice.
+        """
+        return Choice(expert, probability, carry)
 
     # The state.
 
-    _state: Any = None
-
     @property
     def state(self) -> Any:
-        """All that the kernels work on, made when it is first needed. Look, but do not touch."""
+        """What the kernels work on, made when it is first needed. Look, but do not touch."""
         if self._state is None:
             with self.lock:
                 if self._state is None:
@@ -250,14 +317,23 @@ class Stateful(Learner):
         return arrange(self.experts)
 
     def _as_numbered(self, rules: Ints) -> Ints:
-        """Rules in use, as the experts number them."""
+        """Number rules in use as the experts do."""
         return rules if self._used is None else self._used[rules]
 
     def _of_used(self, abstains: Bools) -> Bools:
-        """Abstentions (..., A) of the rules in use."""
+        """Select the abstentions (..., A) of the rules in use."""
         return abstains if self._used is None else np.ascontiguousarray(abstains[..., self._used])
 
-    # Calls of compiled functions.
+    def _take_experts(self, experts: ExpertSet) -> None:
+        super()._take_experts(experts)
+        self._used, self.pairs = rules_in_use(experts)
+        vars(self).pop("_hand", None)
+
+    def _reprice(self, cost: costs.Constant) -> None:
+        _ = self.state  # made at the cost that was given
+        super()._reprice(cost)
+
+    # Single rounds.
 
     @cached_property
     def _call(self) -> Calls:
@@ -265,7 +341,7 @@ class Stateful(Learner):
 
     @cached_property
     def _hand(self) -> Hand:
-        """Room for one round; arrays that somebody else holds, or that are read-only, never get into compiled code."""
+        """Room for one round: compiled code never gets arrays that somebody else holds, or that are read-only."""
         carry = np.asarray(self.new_carry())
         if carry.ndim != 1 or carry.dtype not in (np.bool_, np.float64):
             raise InputError(f"new_carry: expected bits or floats (n,), got {carry.dtype} {carry.shape}")
@@ -278,53 +354,6 @@ class Stateful(Learner):
             if self._call("full", self.state):
                 raise InputError("grow: expected room for another round, got a state that is full, too")
 
-    def _draw(self, n: int) -> Floats:
-        return self._random.random(n) if self.draws else np.zeros(n)
-
-    # Copies and files.
-
-    def __getstate__(self) -> dict[str, Any]:
-        values = super().__getstate__()
-        for name in ("_hand", "_call"):
-            values.pop(name, None)
-        return values
-
-    def _keep(self) -> Any:
-        return None if self._state is None else self._apart(self._state)
-
-    def _apart(self, state: Any) -> Any:
-        """A copy of a state, but for what never changes."""
-        return type(state)(*(v if name in self.fixed else copied(v) for name, v in state._asdict().items()))
-
-    def _bring_back(self, kept: Any) -> None:
-        if kept is None:
-            self._state = None
-            self._call.forget()
-        else:
-            self.state = self._apart(kept)
-
-    def _arrays(self) -> dict[str, Array]:
-        return {name: field.copy() for name, field in fields_named(self.saved, self.state).items()}
-
-    def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
-        fields = fields_named(self.saved, self.state)
-        check_arrays(arrays, fields, self.signed)
-        self.check_saved(arrays)
-        for name, array in arrays.items():
-            fields[name][...] = array
-        self.derive()
-
-
-class KernelLearner(Stateful):
-    """A learner made of `kernels` and a state.
-
-    The engine has the rest: the loop over a table and the single round, which call the same kernels; late labels,
-    copies, files. Define `kernels`, `saved` and `new_state`; `new_carry` if the kernels carry something from a round to
-    its label; see "Write a learner" in the documentation.
-    """
-
-    # The protocol.
-
     def _take_in_hand(self, abstains: Bools, carry: Array | None = None, losses: Array | None = None) -> Hand:
         """Let compiled functions see a round."""
         hand = self._hand
@@ -335,8 +364,8 @@ class KernelLearner(Stateful):
             hand.losses[:] = losses
         return hand
 
-    def _advise(self, x: "ArrayLike | Advice") -> tuple[Advice, float]:
-        advice, cost = super()._advise(x)
+    def _ask(self, x: "ArrayLike | Advice") -> tuple[Advice, float]:
+        advice, cost = super()._ask(x)
         hand = self._take_in_hand(advice.abstains[0])
         features = None if isinstance(x, Advice) else np.asarray(x, np.float64)[np.newaxis]
         seen = self.see(features, advice, np.array([cost]))[0]
@@ -346,15 +375,11 @@ class KernelLearner(Stateful):
             vars(self)["_hand"] = hand._replace(x=np.array(seen, np.float64))
         return advice, cost
 
-    def _choose(self, advice: Advice, cost: float) -> Choice:
+    def choose(self, advice: Advice, cost: float) -> Choice:
         self._make_room()
         u, hand = self._random.random() if self.draws else 0.0, self._hand
         expert, probability = self._call("peek", self.round + 1, u, hand.x, hand.abstains, hand.carry, self.state)
-        return self._choice(expert, probability, hand.carry.copy())
-
-    def _choice(self, expert: int, probability: float, carry: Array) -> Choice:
-        """What the kernels chose; a learner may say more of it that they carry."""
-        return Choice(expert, probability, carry)
+        return self.as_choice(expert, probability, hand.carry.copy())
 
     def _play_round(self, advice: Advice, cost: float) -> Decision:
         if not self.compiled:
@@ -363,53 +388,51 @@ class KernelLearner(Stateful):
         self.round += 1
         u, hand = self._random.random() if self.draws else 0.0, self._hand
         expert, probability, _ = self._call(
-            "decide", self.round, u, hand.x, hand.abstains, hand.losses, cost, hand.carry, Expects(*self.expects),
+            "decide", self.round, u, hand.x, hand.abstains, hand.losses, cost, hand.carry, _EXPECTS[self.expects],
             self.pairs, self.state,
         )  # fmt: skip
-        choice = self._choice(expert, probability, hand.carry.copy())
+        choice = self.as_choice(expert, probability, hand.carry.copy())
         return self._decision(choice, advice, cost, self.round, Identity.new_id())
 
-    def _commit(self, decision: Decision) -> None:
+    def commit(self, decision: Decision) -> None:
         hand = self._take_in_hand(decision.abstains, decision.carry)
         self._call("note", decision.round, decision.expert, hand.abstains, hand.carry, self.state)
         if not self.expects[decision.abstained]:
             self._update(decision, False, hand)
 
-    def _miss(self, decision: Decision) -> None:
-        self._update(decision, False, self._take_in_hand(decision.abstains, self._carry_of(decision)))
+    def miss(self, decision: Decision) -> None:
+        self._update(decision, False, self._take_in_hand(decision.abstains, decision.carry))
 
-    def _absorb(self, decision: Decision, losses: Array) -> None:
-        self._update(decision, True, self._take_in_hand(decision.abstains, self._carry_of(decision), losses))
+    def absorb(self, decision: Decision, losses: Array) -> None:
+        self._update(decision, True, self._take_in_hand(decision.abstains, decision.carry, losses))
 
     def _update(self, decision: Decision, seen: bool, hand: Hand) -> None:
         self._call(
             "learn", decision.expert, hand.abstains, hand.losses, seen, decision.cost, hand.carry, self.state
         )  # fmt: skip
 
-    def _carry_of(self, decision: Decision) -> Array:
-        """What a decision carries; those of format 1 all had out-neighbours, or a place and the probability."""
-        carry, size = decision.carry, self._hand.carry.size
-        if decision.life == FORMAT_1:
-            if self._hand.carry.dtype == np.bool_:
-                return carry if carry.dtype == np.bool_ else np.zeros(0, np.bool_)
-            return carry[len(carry) - size :]
-        return carry
-
-    def _fits(self, decision: Decision) -> bool:
-        carry, own = self._carry_of(decision), self._hand.carry
+    def fits(self, decision: Decision) -> bool:
+        carry, own = decision.carry, self._hand.carry
         same = carry.shape == own.shape and carry.dtype == own.dtype
-        return same and bool(np.isfinite(carry).all()) and super()._fits(decision)
+        return same and bool(np.isfinite(carry).all()) and super().fits(decision)
 
     def n_edges(self, x: "ArrayLike | Advice") -> int:
-        """The size of the graph in use for this input."""
+        """Count the edges of the graph in use for an input.
+
+        Args:
+            x: The input (d,), or the experts' advice on it.
+
+        Returns:
+            The number of edges between experts, self-loops included.
+        """
         with self.lock:
-            self._advise(x)
+            self._ask(x)
             if self.kernels.edges is count_no_edges:
                 return int(self._edges_shown(self._hand.abstains[np.newaxis])[0])
             return int(self._call("edges", self.round + 1, self._hand.abstains, self.state))
 
     def _edges_shown(self, abstains: Bools) -> Ints:
-        """The size of G^ABS: who predicts shows everybody, who abstains shows those who abstain (n,)."""
+        """Count the edges of G^ABS (n,): a predicting expert shows all losses, an abstaining one the cost."""
         silent = abstains @ np.bincount(self.rule_of, minlength=self.n_rules)
         n_experts = self.experts.n_experts
         return np.asarray((n_experts - silent) * n_experts + silent * silent)
@@ -419,8 +442,60 @@ class KernelLearner(Stateful):
     def playing(self, delay: int, later: bool = False) -> Playing:
         return PlayingBlocks(self, delay, later) if self.compiled else super().playing(delay, later)
 
-    def _new_late(self, n: int, old: Late | None) -> Late:
-        """Room for ``n`` rounds that wait, those that wait already among them."""
+    def play_block(
+        self, X: Floats, advice: Advice, losses: Array, costs: Floats, at: Ints, edges: Ints, late: Late | None,
+        arrivals: Arrivals | None, out: Played,
+    ) -> None:  # fmt: skip
+        """Play the coming rounds, for `PlayingBlocks`.
+
+        Args:
+            X: The inputs (n, d).
+            advice: What the experts say on them.
+            losses: The loss of each predictor (n, P).
+            costs: The costs of abstaining (n,).
+            at: The rows before which edges are counted.
+            edges: Room for their numbers.
+            late: The rounds that wait for their label, if any may.
+            arrivals: Where rounds wait, and which labels come after each.
+            out: Room for what happens (n,).
+
+        Raises:
+            InputError: If a kernel chooses an expert that does not exist.
+        """
+        n, hand, done, chances = len(costs), self._hand, 0, self.chances
+        rounds = Rounds(
+            self._random.random(n) if self.draws else np.zeros(n),
+            writeable(self.see(X, advice, costs)),
+            writeable(self._of_used(advice.abstains)),
+            writeable(losses),
+            writeable(costs),
+            np.zeros((0, 2), np.bool_) if chances.sure else self.comes(self.round + 1, n),
+        )
+        expects = _EXPECTS[self.expects]
+        while done < n:
+            self._make_room()
+            done = self._call.functions.play(
+                done, self.round + 1, rounds, at, edges, late, arrivals, expects, self.pairs, hand.carry, self.state,
+                out,
+            )  # fmt: skip
+            if done < 0:
+                raise InputError(
+                    f"choose: expected an expert below {self.experts.n_experts}, got another in row {-1 - done}"
+                )
+        if self.kernels.edges is count_no_edges:
+            edges[:] = self._edges_shown(rounds.abstains[at])
+        self.round += n
+
+    def new_late(self, n: int, old: Late | None) -> Late:
+        """Make room for rounds that wait for their label, for `PlayingBlocks`.
+
+        Args:
+            n: How many may wait.
+            old: Those that wait already, if any.
+
+        Returns:
+            The room, with the old ones in it.
+        """
         hand = self._hand
         late = Late(
             expert=np.full(n, -1),
@@ -434,29 +509,25 @@ class KernelLearner(Stateful):
             array[: len(before)] = before
         return late
 
-    def _play_block(
-        self, rounds: Rounds, at: Ints, edges: Ints, late: Late | None, arrivals: Arrivals | None, out: Played
-    ) -> None:  # fmt: skip
-        done, hand = 0, self._hand
-        while done < len(rounds.u):
-            self._make_room()
-            done = self._call.functions.play(
-                done, self.round + 1, rounds, at, edges, late, arrivals, Expects(*self.expects), self.pairs, hand.carry,
-                self.state, out,
-            )  # fmt: skip
-            if done < 0:
-                raise InputError(
-                    f"choose: expected an expert below {self.experts.n_experts}, got another in row {-1 - done}"
-                )
-        if self.kernels.edges is count_no_edges:
-            edges[:] = self._edges_shown(rounds.abstains[at])
+    def settle(self, places: Ints, late: Late) -> None:
+        """Learn the rounds that wait, for `PlayingBlocks`.
 
-    def _settle(self, places: Ints, late: Late) -> None:
-        """Learn what waits at these places."""
+        Args:
+            places: Where they wait, in the order in which they are learnt.
+            late: What `new_late` returned.
+        """
         self._call.functions.settle(places, late, self.state)
 
     def warm_start(self, X: ArrayLike, y: ArrayLike) -> None:
-        """Learn from a table X (n, d) and all its labels y (n,), before the first round: as full information."""
+        """Learn from a table with all its labels before the first round, as full information.
+
+        Args:
+            X: The inputs (n, d).
+            y: The labels (n,).
+
+        Raises:
+            InputError: If this learner cannot, if it has played already, or if X and y are not such a table.
+        """
         if self.kernels.inform is inform_nothing:
             super().warm_start(X, y)
         with self.lock:
@@ -471,9 +542,8 @@ class KernelLearner(Stateful):
             try:
                 for rows in blocks(0, len(table), self.experts.row_bytes):
                     advice = self.experts.advise_block(table[rows])
-                    seen = self.see(table[rows], advice, paid[rows])
                     given = (
-                        seen,
+                        self.see(table[rows], advice, paid[rows]),
                         self._of_used(advice.abstains),
                         self.loss(advice.predictions, labels[rows]),
                         paid[rows],
@@ -482,3 +552,30 @@ class KernelLearner(Stateful):
             except Exception:
                 self.restore(before)
                 raise
+
+    # Copies and files.
+
+    def _keep(self) -> Any:
+        return None if self._state is None else self._apart(self._state)
+
+    def _apart(self, state: Any) -> Any:
+        """Copy a state, except what never changes."""
+        return type(state)(*(v if name in self.fixed else copied(v) for name, v in state._asdict().items()))
+
+    def _bring_back(self, kept: Any) -> None:
+        if kept is None:
+            self._state = None
+            self._call.forget()
+        else:
+            self.state = self._apart(kept)
+
+    def arrays(self) -> dict[str, Array]:
+        return {name: field.copy() for name, field in fields_named(self.saved, self.state).items()}
+
+    def set_arrays(self, arrays: Mapping[str, Array]) -> None:
+        fields = fields_named(self.saved, self.state)
+        check_arrays(arrays, fields, self.signed)
+        self.check_saved(arrays)
+        for name, array in arrays.items():
+            fields[name][...] = array
+        self.derive()

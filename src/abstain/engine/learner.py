@@ -1,4 +1,4 @@
-"""Objects that threads share, and of which there may be copies: by hand, by pickle, by fork."""
+"""The base class of all learners: the protocol of a round, late labels, copies and files."""
 
 import copy
 import os
@@ -12,161 +12,255 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import costs, graphs, losses
-from .._core import files
-from .._core.registry import Registry, as_plain, name_of
+from .. import costs, losses
+from .._core import files as _files
+from .._core.registry import name_of
 from .._core.validation import as_row, as_seed, own_stream
 from ..errors import DecisionError, InputError
 from ..experts import Advice, ExpertSet
 from ..experts.base import check_advice
 from ..typing import Array, Bools, Floats, Ints
-from .changes import Change, as_of_now, check_sizes, gathered, needed, since, to_file
+from . import changes
+from .changes import Change
 from .decision import Choice, Decision, Identity, frozen, sign
 from .feedback import Chances, arrivals
+from .files import LEARNERS, MOST_SAVED_ROUNDS, describe
 from .play import Playing, PlayingRounds
 
-_alive: "WeakSet[Shared]" = WeakSet()
+Seed: TypeAlias = int | np.random.SeedSequence | None
 
-
-class Shared:
-    """Something with a lock and an identity. A copy shares nothing, has a lock that nobody holds, and begins a life."""
-
-    round: int = 0
-
-    def __init__(self) -> None:
-        self.lock = threading.RLock()
-        """Held by the thread that uses it; hold it to do several things in a row."""
-        self._identity = Identity()
-        _alive.add(self)
-
-    def __copy__(self) -> Self:
-        return copy.deepcopy(self)  # a copy that shares arrays, but not the number of rounds, would be neither
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self.lock:
-            return {name: copy.deepcopy(value) for name, value in vars(self).items() if name != "lock"}
-
-    def __setstate__(self, values: dict[str, Any]) -> None:
-        vars(self).update(values)
-        self._begin_life()
-        _alive.add(self)
-
-    def _begin_life(self) -> None:
-        """Be a copy from now on: what the other one decides is not this one's."""
-        self.lock = threading.RLock()
-        self._identity.begin_life(self.round)
+_alive: "WeakSet[Learner]" = WeakSet()
 
 
 def _begin_lives() -> None:
-    """In a forked process: no thread is left that could give a lock back, and everything is a copy."""
-    for one in list(_alive):
-        with suppress(AttributeError):  # one that was never made
-            one._begin_life()
+    """Make every learner of a forked process a copy: no thread is left there that could release a lock."""
+    for learner in list(_alive):
+        with suppress(AttributeError):  # its constructor did not finish
+            learner._begin_life()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_lives)
 
 
-Seed: TypeAlias = int | np.random.SeedSequence | None
+class Report(NamedTuple):
+    """What a learner can say about its experts; None for what it does not keep."""
+
+    weights: Floats | None = None
+    """The probability that the learner follows each expert in the coming round (K,)."""
+    estimates: Floats | None = None
+    """The estimated mean loss per round of each expert, abstention costs included (K,); NaN where nothing is known."""
 
 
-class Defined(Shared, ABC):
-    """A learner before it plays."""
+class Snapshot(NamedTuple):
+    """What `Learner.restore` needs."""
+
+    round: int
+    cost: costs.Cost
+    open: dict[str, tuple[int, int]]
+    random: Any
+    experts: ExpertSet
+    changes: tuple[Change, ...]
+    kept: Any
+
+
+class Learner(ABC):
+    """An online learner with the option to abstain.
+
+    In every round `decide` takes an input and returns a `Decision`. If no label will come (in the paper's protocol: if
+    it abstained), the learner has learnt what it can. Otherwise `learn` takes the decision and its label, at once or
+    later, in any order, once. Many threads may use a learner; a lock lets one in at a time.
+
+    To write your own learner, subclass `KernelLearner` for a compiled one. For one in plain Python subclass this class
+    and define `choose`, `commit`, `absorb`, `arrays` and `set_arrays`, and `report` if it keeps weights or estimates.
+    `abstain.checks.check_learner` tests it against the rules that all learners obey.
+
+    Args:
+        experts: The experts to choose from.
+        cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
+        loss: The loss of a prediction: a name in `abstain.losses`, a loss, or a function of predictions and labels.
+        seed: The seed of the learner's random numbers; by default every learner draws others.
+
+    Raises:
+        InputError: If an argument is of the wrong type or out of range.
+    """
 
     supervised: bool = False
-    """Whether it stands outside the protocol: learns from the labels of abstained rounds, too, and needs them all."""
+    """Whether the learner stands outside the protocol: it needs every label, also those of rounds that abstained."""
     options: ClassVar[tuple[str, ...]] = ()
-    """The names of the constructor's further arguments, each an attribute of plain values."""
-    accept_unsigned: bool = False
-    """Whether decisions without a digest, as format 1 wrote them, are learnt."""
-    _changes: tuple[Change, ...] = ()
-    """Of the experts, as far as open decisions are from before them; and the newest."""
+    """The names of the constructor's further arguments. Each is an attribute with a plain value."""
+    _not_copied: ClassVar[tuple[str, ...]] = ("lock",)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        LEARNERS.add(cls)
 
     def __init__(self, experts: ExpertSet, *, cost: costs.CostLike, loss: Any = "zero_one", seed: Seed = None) -> None:
         if not isinstance(experts, ExpertSet):
             raise InputError(f"experts: expected an ExpertSet, got {type(experts).__name__}")
-        super().__init__()
+        self.lock = threading.RLock()
+        """Held while the learner is used. Hold it to do several things in a row."""
+        self._identity = Identity()
         self.experts = experts
-        self._cost = costs.get(cost)
+        self._take_cost(costs.get(cost))
         self.loss = losses.get(loss)
         self.seed = as_seed(seed)
         self.round = 0
         """The number of decisions made."""
         self._random = np.random.default_rng(own_stream(self.seed))
+        self._changes: tuple[Change, ...] = ()
+        """Changes of the experts that open decisions are older than; and the newest one."""
+        _alive.add(self)
 
-    # What a kind of learner defines.
-
-    @abstractmethod
-    def _choose(self, advice: Advice, cost: float) -> Choice:
-        """Whom to follow in round ``self.round + 1``; may draw from ``self._random``, changes nothing else."""
-
-    @abstractmethod
-    def _commit(self, decision: Decision) -> None:
-        """Take note of a decision just made (``self.round`` counts it); if it abstained, learn, unless supervised."""
+    # What a learner defines.
 
     @abstractmethod
-    def _absorb(self, decision: Decision, losses: Array) -> None:
-        """Learn from the losses (P,) of the predictors in the round of a decision."""
+    def choose(self, advice: Advice, cost: float) -> Choice:
+        """Choose the expert to follow in round ``self.round + 1``.
+
+        `peek` calls it, too: it may draw from ``self.random``, but must change nothing else.
+
+        Args:
+            advice: What the experts say on the input, as one row.
+            cost: The cost of abstaining in this round.
+
+        Returns:
+            The expert, the probability of predicting, and what the learner needs when the label comes.
+        """
 
     @abstractmethod
-    def _arrays(self) -> dict[str, Array]:
-        """All that was learnt, as new arrays, in a form that depends only on what happened."""
+    def commit(self, decision: Decision) -> None:
+        """Take note of a decision just made, which ``self.round`` counts already.
+
+        If no label will come, this is where to learn what the round showed.
+
+        Args:
+            decision: The decision.
+        """
 
     @abstractmethod
-    def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
-        """Take over what `_arrays` returned, or raise a `ValueError` if it is nonsense."""
+    def absorb(self, decision: Decision, losses: Array) -> None:
+        """Learn from the label of a round.
 
-    def _from_format_1(self, arrays: dict[str, Array]) -> dict[str, Array]:
-        """The arrays of a file of format 1 as `_set_arrays` takes them."""
-        return arrays
+        Args:
+            decision: The decision of that round.
+            losses: The loss of each predictor (P,).
+        """
 
-    def _drop(self, decision: Decision) -> None:
-        """An open decision is forgotten."""
+    @abstractmethod
+    def arrays(self) -> dict[str, Array]:
+        """Return everything that was learnt, as new arrays by name, for files and copies.
 
-    def _miss(self, decision: Decision) -> None:
-        """The label of an open decision, which was not sure to come, did not come."""
-        self._drop(decision)
+        They must depend on what happened only, not on how: simulated or round by round.
+        """
+
+    @abstractmethod
+    def set_arrays(self, arrays: Mapping[str, Array]) -> None:
+        """Take over what `arrays` returned.
+
+        Args:
+            arrays: The arrays. They may come from a file that somebody changed.
+
+        Raises:
+            ValueError: If they cannot be this learner's.
+        """
+
+    def drop(self, decision: Decision) -> None:  # noqa: B027 (most learners have nothing to do)
+        """Forget an open decision, whose label was sure to come and did not. By default nothing is to be done."""
+
+    def miss(self, decision: Decision) -> None:
+        """Learn that the label of an open decision, which was not sure to come, did not come. By default `drop`."""
+        self.drop(decision)
+
+    def fits(self, decision: Decision) -> bool:
+        """Say whether this learner can have made a decision that was read from JSON.
+
+        Args:
+            decision: The decision, with a valid digest.
+
+        Returns:
+            False if a part of it is impossible. A learner with a ``carry`` checks that, too.
+        """
+        experts = self.experts
+        if not 0 <= decision.expert < experts.n_experts or not 0.0 <= decision.cost <= 1.0:
+            return False
+        if not 0.0 <= decision.probability <= 1.0 + 1e-9:
+            return False
+        try:
+            advice = Advice(decision.predictions[np.newaxis], decision.abstains[np.newaxis])
+            check_advice(advice, 1, experts.n_predictors, experts.n_rules)
+        except InputError:
+            return False
+        return bool(decision.abstains[experts.rule_of[decision.expert]]) == decision.abstained
+
+    def report(self) -> Report:
+        """Report what was learnt about each expert.
+
+        A gate shows it in `Gate.policy`. Define it for a learner that keeps weights or estimates.
+
+        Returns:
+            Weights and estimated losses, one number per expert. Either is None, as both are by default, where the
+            learner keeps nothing of the kind: `UCBAbs` and `ContExp3Abs` learn by region, not by expert.
+        """
+        return Report()
 
     # Which labels come.
 
     @property
     def chances(self) -> Chances:
         """The probabilities that a label comes after predicting and after abstaining."""
-        return Chances(1.0, 1.0 if self.supervised else 0.0)
+        return _EVERY_LABEL if self.supervised else _IF_PREDICTED
 
     @property
     def expects(self) -> tuple[bool, bool]:
         """Whether a label may come after predicting, and after abstaining."""
-        chances = self.chances
-        return chances.predicted > 0.0, chances.abstained > 0.0
+        predicted, abstained = self.chances
+        return predicted > 0.0, abstained > 0.0
 
     def comes(self, first: int, n: int) -> Bools:
-        """In simulated games: whether the labels of ``n`` rounds from ``first`` on come, after predicting and after
-        abstaining (n, 2).
+        """Draw which labels come in a simulated game.
+
+        Args:
+            first: The first round.
+            n: The number of rounds.
+
+        Returns:
+            Whether the label of each round comes after predicting and after abstaining (n, 2).
         """
         return arrivals(self.chances, self.seed, self.id, first, n)
 
-    # Who it is, and what abstaining costs.
+    # Identity, cost, arguments.
 
     @property
     def id(self) -> str:
-        """The learner's own; files and copies have the same."""
+        """The learner's id. Its files and copies have the same."""
         return self._identity.learner
 
+    @property
+    def random(self) -> np.random.Generator:
+        """The learner's own random numbers, for `choose`."""
+        return self._random
+
     def sign(self, content: dict[str, Any]) -> str:
-        """A digest of plain values by the key that signs decisions, for what somebody keeps beside a decision."""
+        """Compute a digest by the key that signs decisions, for what somebody keeps beside a decision.
+
+        Args:
+            content: Plain values.
+
+        Returns:
+            The digest in hexadecimal.
+        """
         return sign(self._identity.key, content)
 
     @property
     def pending(self) -> tuple[int, ...]:
-        """The rounds whose label is still to be learnt."""
+        """The rounds whose label is still to be learnt, in increasing order."""
         with self.lock:
             return tuple(sorted(t for t, _ in self._identity.open.values()))
 
     @property
     def cost(self) -> costs.Cost:
-        """What abstaining costs. A number may be set to another: it holds from the coming round on."""
+        """The cost of abstaining. A number can be replaced by another, which holds from the coming round on."""
         return self._cost
 
     @cost.setter
@@ -180,55 +274,111 @@ class Defined(Shared, ABC):
         with self.lock:
             self._reprice(fresh)
 
-    def _reprice(self, cost: costs.Constant) -> None:
-        """The coming rounds have another cost."""
+    def _take_cost(self, cost: costs.Cost) -> None:
         self._cost = cost
+        self._price = cost.value if isinstance(cost, costs.Constant) and cost.constant else None
+        """The cost of every round, if it is one number."""
+
+    def _reprice(self, cost: costs.Constant) -> None:
+        """Change the cost of the coming rounds."""
+        self._take_cost(cost)
 
     def _take_experts(self, experts: ExpertSet) -> None:
         self.experts = experts
 
-    # Copies.
-
     def _options(self) -> dict[str, Any]:
+        """The options as they are now, for files."""
         return {name: getattr(self, name) for name in self.options}
 
-    def _fresh_options(self) -> dict[str, Any]:
-        """The options as they were given, for a clone."""
-        return self._options()
+    def get_params(self) -> dict[str, Any]:
+        """Return the arguments that make an equal learner: ``type(learner)(learner.experts, **params)``.
 
-    def clone(self) -> Self:
-        """A new learner with the same arguments that has learnt nothing."""
-        return self._make(self.experts, self._cost, self.loss, self.seed, self._fresh_options())
+        Returns:
+            The constructor's arguments by name, except the experts.
+        """
+        cost = self._cost.value if type(self._cost) is costs.Constant else self._cost
+        return {"cost": cost, "loss": self.loss, "seed": self.seed, **self._options()}
 
     @classmethod
-    def _make(cls, experts: ExpertSet, cost: costs.Cost, loss: losses.Loss, seed: Seed, options: Any) -> Self:
-        """A new learner from what a learner, or its file, says of itself."""
-        return cls(experts, cost=cost, loss=loss, seed=seed, **options)
+    def _make(cls, experts: ExpertSet, params: Mapping[str, Any]) -> Self:
+        """Make a learner from what `get_params` returned."""
+        return cls(experts, **params)
+
+    def clone(self) -> Self:
+        """Make a new learner with the same arguments that has learnt nothing."""
+        return self._make(self.experts, self.get_params())
 
     def __repr__(self) -> str:
         cost = self._cost.value if isinstance(self._cost, costs.Constant) else type(self._cost).__name__
         options = "".join(f", {name}={value!r}" for name, value in self._options().items())
         return f"{type(self).__name__}({self.experts!r}, cost={cost}, loss={self.loss!r}, seed={self.seed}{options})"
 
-    def _keep(self) -> Any:
-        """A copy of all that was learnt, for `_bring_back`."""
-        return self._arrays()
+    # Rounds.
 
-    def _bring_back(self, kept: Any) -> None:
-        self._set_arrays(kept)
+    def decide(self, x: "ArrayLike | Advice") -> Decision:
+        """Play a round.
 
+        Args:
+            x: The input (d,), or the experts' advice on it.
 
-class Deciding(Defined):
-    """A learner that decides."""
+        Returns:
+            The decision. Its label is to be learnt if the feedback shows it.
 
-    def _advise(self, x: "ArrayLike | Advice") -> tuple[Advice, float]:
-        """The advice and the cost for one input, checked."""
+        Raises:
+            InputError: If x is not an input of these experts. Nothing has changed then.
+        """
+        with self.lock:
+            advice, cost = self._ask(x)
+            before, random = self.round, self._random.bit_generator.state
+            try:
+                decision = self._play_round(advice, cost)
+            except Exception:
+                self.round = before
+                self._random.bit_generator.state = random
+                raise
+            if self.chances[decision.abstained] > 0.0:
+                self._identity.open[decision.id] = decision.round, decision.expert  # type: ignore[index]
+            return decision
+
+    def peek(self, x: "ArrayLike | Advice") -> Decision:
+        """Show what `decide` would do. Nothing changes.
+
+        Args:
+            x: The input (d,), or the experts' advice on it.
+
+        Returns:
+            A decision without id, which cannot be learnt.
+
+        Raises:
+            InputError: If x is not an input of these experts.
+        """
+        with self.lock:
+            advice, cost = self._ask(x)
+            random = self._random.bit_generator.state
+            try:
+                return self._decision(self.choose(advice, cost), advice, cost, self.round + 1, None)
+            finally:
+                self._random.bit_generator.state = random
+
+    def _ask(self, x: "ArrayLike | Advice") -> tuple[Advice, float]:
+        """Return the experts' advice on one input and its cost, both checked."""
+        experts = self.experts
         if isinstance(x, Advice):
-            check_advice(x, 1, self.experts.n_predictors, self.experts.n_rules)
-            return x, float(self._cost.of(None, self.round + 1, 1)[0])
-        row = as_row(x, self.experts.n_features)
-        self.experts.check_inputs(row)
-        return self.experts.advise_block(row), float(self._cost.of(row, self.round + 1, 1)[0])
+            row, advice = None, x
+            check_advice(x, 1, experts.n_predictors, experts.n_rules)
+        else:
+            row = as_row(x, experts.n_features)
+            experts.check_inputs(row)
+            advice = experts.advise_block(row)
+        price = self._price
+        return advice, float(self._cost.of(row, self.round + 1, 1)[0]) if price is None else price
+
+    def _play_round(self, advice: Advice, cost: float) -> Decision:
+        """Choose and commit."""
+        decision = self._decision(self.choose(advice, cost), advice, cost, self.round + 1, Identity.new_id())
+        self.round += 1  # first: if Ctrl-C comes in between, the round counts as decided, and its decision as lost
+        self.commit(decision)
+        return decision
 
     def _decision(self, choice: Choice, advice: Advice, cost: float, t: int, name: str | None) -> Decision:
         experts, identity = self.experts, self._identity
@@ -238,205 +388,58 @@ class Deciding(Defined):
                 f"choose: expected an expert below {experts.n_experts} and a probability, "
                 f"got {expert} and {probability}"
             )
+        observed = choice.observed
+        if observed is None:
+            chances, predicts = self.chances, min(1.0, probability)
+            observed = chances[0] * predicts + chances[1] * (1.0 - predicts)
         predictions = advice.predictions[0]
-        if predictions.dtype == np.longdouble:
-            predictions = predictions.astype(np.float64)
-        abstained = bool(advice.abstains[0, experts.rule_of[expert]])
+        predictions = predictions.astype(np.float64 if predictions.dtype == np.longdouble else predictions.dtype)
+        abstains = advice.abstains[0].copy()
+        abstained = abstains.item(experts.rule_of.item(expert))
         decision = Decision(
             round=t,
             expert=expert,
             abstained=abstained,
-            prediction=None if abstained else _item(predictions[experts.predictor_of[expert]]),
+            prediction=None if abstained else predictions.item(experts.predictor_of.item(expert)),
             probability=probability,
             cost=cost,
-            observed=self._observed(choice),
-            explored=choice.explored,
-            over_capacity=choice.over_capacity,
-            predictions=frozen(predictions.copy()),
-            abstains=frozen(advice.abstains[0].copy()),
+            predictions=frozen(predictions),
+            abstains=frozen(abstains),
             carry=frozen(choice.carry),
             id=name,
             learner=identity.learner,
             life=identity.life,
+            observed=float(observed),
+            explored=choice.explored,
+            over_capacity=choice.over_capacity,
         )
         if name is not None:
             object.__setattr__(decision, "_key", identity.key)
         return decision
 
-    def _observed(self, choice: Choice) -> float:
-        """The probability of seeing the label, if a choice does not say it."""
-        if choice.observed is not None:
-            return float(choice.observed)
-        chances, predicts = self.chances, min(1.0, float(choice.probability))
-        return chances.predicted * predicts + chances.abstained * (1.0 - predicts)
-
-    def decide(self, x: "ArrayLike | Advice") -> Decision:
-        """Play a round on the input x (d,), or on the experts' advice for it."""
-        with self.lock:
-            advice, cost = self._advise(x)
-            before, random = self.round, self._random.bit_generator.state
-            try:
-                decision = self._play_round(advice, cost)
-            except Exception:
-                self.round = before
-                self._random.bit_generator.state = random
-                raise
-            if self.expects[decision.abstained]:
-                self._identity.open[str(decision.id)] = decision.round, decision.expert
-            return decision
-
-    def _play_round(self, advice: Advice, cost: float) -> Decision:
-        """Choose and commit."""
-        decision = self._decision(self._choose(advice, cost), advice, cost, self.round + 1, Identity.new_id())
-        self.round += 1  # first: if Ctrl-C comes in between, the round counts as decided, and its decision as lost
-        self._commit(decision)
-        return decision
-
-    def peek(self, x: "ArrayLike | Advice") -> Decision:
-        """What `decide` would do. Nothing changes, and there is nothing to learn: it has no id."""
-        with self.lock:
-            advice, cost = self._advise(x)
-            random = self._random.bit_generator.state
-            try:
-                return self._decision(self._choose(advice, cost), advice, cost, self.round + 1, None)
-            finally:
-                self._random.bit_generator.state = random
-
-
-def _item(value: Any) -> Any:
-    """A number or string of Python."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _contents(learner: "Learner") -> tuple[dict[str, Any], dict[str, Array]]:
-    """The header and the arrays of a learner's file; ``again`` are the options that `load` has to be given again."""
-    arrays = {f"state.{name}": array for name, array in learner._arrays().items()}
-
-    def plain(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        arrays.update({f"{prefix}.{k}": v for k, v in values.items() if isinstance(v, np.ndarray)})
-        return {k: v for k, v in values.items() if not isinstance(v, np.ndarray)}
-
-    options, again = {}, []
-    for name, value in learner._options().items():
-        spec = graphs.spec(value) if isinstance(value, graphs.FeedbackGraph) else None
-        if spec is not None:
-            options[name] = {"graph": plain(f"options.{name}", spec)}
-        elif isinstance(value, np.ndarray) and value.dtype != object:
-            arrays[f"options.{name}"] = value
-        elif callable(value) or isinstance(value, graphs.FeedbackGraph):
-            again.append(name)
-        else:
-            options[name] = as_plain(value)
-    cost: Any = None
-    if type(learner.cost) is costs.Constant:
-        cost = learner.cost.value
-    elif type(learner.cost) is costs.PerRound:
-        arrays["cost.values"] = learner.cost.values
-        cost = "per round"
-    seed, experts = learner.seed, learner.experts
-    header = {
-        "learner": name_of(type(learner)),
-        **learner._identity.header(),
-        "round": learner.round,
-        "random": learner._random.bit_generator.state,
-        "seed": {"entropy": seed.entropy, "spawn_key": list(seed.spawn_key)}
-        if isinstance(seed, np.random.SeedSequence)
-        else (None if seed is None else int(seed)),
-        "experts": {
-            "kind": name_of(type(experts)),
-            "fingerprint": experts.fingerprint,
-            "parameters": plain("experts", experts.parameters()) if experts.portable else None,
-        },
-        "cost": cost,
-        "loss": learner.loss.spec(),
-        "binary": learner.loss.binary,
-        "options": options,
-        "again": again,
-    }
-    if learner._changes:
-        header["changes"], of_changes = to_file(needed(learner._changes, learner.pending))
-        arrays |= of_changes
-    return header, arrays
-
-
-class Report(NamedTuple):
-    """What a learner can say about its experts; None for what it does not keep."""
-
-    weights: Floats | None = None
-    """The probability that the learner follows each expert in the coming round (K,)."""
-    estimates: Floats | None = None
-    """The estimated mean loss per round of each expert, abstention costs included (K,); NaN where nothing is known."""
-
-
-LEARNERS: "Registry[Learner]" = Registry("learner")
-
-
-class Learner(Deciding):
-    """An online learner with the option to abstain.
-
-    Round after round `decide` takes an input and returns a `Decision`. If no label will come (in the paper's protocol:
-    if it abstained), the learner has learnt what it can. Else `learn` takes the decision and its label, at once or
-    later, in any order, once. Any number of threads may use a learner: one at a time does, the others wait.
-
-    To write your own, see `KernelLearner` for one that is compiled. For one in plain Python define `_choose`,
-    `_commit`, `_absorb`, `_arrays` and `_set_arrays`. `_choose` and `_commit` see the advice only, never the label; the
-    losses come to `_absorb`, where the label was seen. Hold it to the rules by `abstain.checks.check_learner`.
-
-    Args:
-        experts: Whom to choose from.
-        cost: Of abstaining: a number in [0, 1], one a round, or a function of x.
-        loss: Of a prediction: a name as in `abstain.losses`, a loss, or a function of label and prediction.
-        seed: Of its own random numbers; unless given, every learner draws others.
-    """
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        LEARNERS.add(cls)
-
     # Labels.
 
-    def _check_open(self, decision: Decision) -> Decision:
-        """The decision, as the experts of now see it, if its label can be learnt; else raise an error."""
-        self._identity.check(decision, self.expects, self.accept_unsigned)
-        now, change = decision, since(self._changes, decision.round)
-        if change is not None:
-            check_sizes(decision, change)
-            now = as_of_now(decision, change, self._carry_of_now(decision, change), self.experts)
-        if decision._key is None and not self._fits(now):
-            raise DecisionError(f"decision: round {decision.round} does not fit this learner: it was changed")
-        return now
-
-    def _carry_of_now(self, decision: Decision, change: Change) -> Array:
-        """What a decision from before a change carries, as the experts of now would have it."""
-        return decision.carry
-
-    def _fits(self, decision: Decision) -> bool:
-        """Whether a decision can be this learner's."""
-        experts = self.experts
-        if not 0 <= decision.expert < experts.n_experts or not 0.0 <= decision.cost <= 1.0:
-            return False
-        if not 0.0 <= decision.probability <= 1.0 + 1e-9:
-            return False
-        try:
-            advice = Advice(decision.predictions[np.newaxis], decision.abstains[np.newaxis])
-            check_advice(advice, 1, experts.n_predictors, experts.n_rules)
-        except InputError:
-            return False
-        return bool(decision.abstains[experts.rule_of[decision.expert]]) == decision.abstained
-
     def learn(self, decision: Decision, y: Any) -> None:
-        """Learn the label of an open decision."""
+        """Learn the label of an open decision.
+
+        Args:
+            decision: What `decide` returned, or a copy of it that went through JSON.
+            y: The label.
+
+        Raises:
+            DecisionError: If the decision is not open: it was learnt or forgotten before, it is another learner's,
+                somebody changed it, or its label stays hidden.
+            LabelError: If the loss cannot judge the label.
+        """
         with self.lock:
-            now = self._check_open(decision)
-            labels = self.loss.labels([y])
-            losses = self.loss(decision.predictions[np.newaxis], labels)[0]
-            change = since(self._changes, decision.round)
+            now, change = self._check_open(decision)
+            values = self.loss(decision.predictions[np.newaxis], self.loss.labels([y]))[0]
             if change is not None:
-                losses = gathered(losses, change.predictors, 0)
+                values = changes.gathered(values, change.predictors, 0)
             # Closed first: if Ctrl-C comes in between, the label is lost, not learnt twice.
             entry = self._identity.open.pop(str(decision.id))
             try:
-                self._absorb(now, losses)
+                self.absorb(now, values)
             except Exception:
                 self._identity.open[str(decision.id)] = entry
                 raise
@@ -444,95 +447,223 @@ class Learner(Deciding):
     def forget(self, decision: Decision) -> None:
         """Close an open decision whose label will never come.
 
-        Where the feedback says that labels may fail to come, that one did is learnt, and nothing is biased by it. Where
-        it says that they always come, nothing is learnt from the round: if rounds that abstain are learnt from and
-        others are often forgotten, predicting looks better than it is.
+        Where the feedback says that labels may fail to come, the learner learns that this one did not, and nothing is
+        biased. Where it says that they always come, nothing is learnt from the round: if the learner learns from rounds
+        that abstain and others are often forgotten, predicting looks better than it is.
+
+        Args:
+            decision: What `decide` returned, or a copy of it that went through JSON.
+
+        Raises:
+            DecisionError: If the decision is not open; see `learn`.
         """
         with self.lock:
-            now = self._check_open(decision)
+            now, _ = self._check_open(decision)
             self._identity.forget(decision)
             if self.chances[decision.abstained] < 1.0:
-                self._miss(now)
+                self.miss(now)
             else:
-                self._drop(now)
+                self.drop(now)
 
     def close(self, decision: Decision, y: Any) -> None:
-        """In simulated games: learn the label of an open decision, or that it did not come."""
+        """Learn the label of an open decision in a simulated game, or that it did not come.
+
+        Args:
+            decision: The decision.
+            y: The label.
+        """
         if self.comes(decision.round, 1)[0, int(decision.abstained)]:
             self.learn(decision, y)
         else:
             self.forget(decision)
 
+    def _check_open(self, decision: Decision) -> tuple[Decision, Change | None]:
+        """Return an open decision as the experts of today see it, and how they changed; raise if it is not open."""
+        self._identity.check(decision, self.chances)
+        now, change = decision, changes.since(self._changes, decision.round) if self._changes else None
+        if change is not None:
+            changes.check_sizes(decision, change)
+            now = changes.as_of_now(decision, change, self._carry_of_now(decision, change), self.experts)
+        if decision._key is None and not self.fits(now):
+            raise DecisionError(f"decision: round {decision.round} does not fit this learner: it was changed")
+        return now, change
+
+    def _carry_of_now(self, decision: Decision, change: Change) -> Array:
+        """Translate what a decision carries from the experts before a change to those of today."""
+        return decision.carry
+
+    # Other experts, other games.
+
     def warm_start(self, X: ArrayLike, y: ArrayLike) -> None:
-        """Learn from a table with all its labels, before the first round."""
+        """Learn from a table with all its labels before the first round.
+
+        Args:
+            X: The inputs (n, d).
+            y: The labels (n,).
+
+        Raises:
+            InputError: If this learner cannot, or if X and y are not such a table.
+        """
         raise InputError(f"warm_start: {type(self).__name__} learns from rounds that it decided on alone")
 
-    # Experts that come and go.
-
     def rearrange(self, experts: ExpertSet, predictor_from: ArrayLike, expert_from: ArrayLike) -> None:
-        """Go on with other experts, some of whom were there before."""
+        """Go on with other experts, some of which were there before.
+
+        Args:
+            experts: The experts from the coming round on.
+            predictor_from: The index of each predictor in the set before, or -1 for a new one (P,).
+            expert_from: The index of each expert in the set before, or -1 for a new one (K,).
+
+        Raises:
+            InputError: If this learner cannot, or if the indices do not fit.
+        """
         raise InputError(
             f"rearrange: {type(self).__name__} learns with the experts it was made with alone; those of Exp3Abs and "
             "DoublyRobust may change"
         )
 
     def _note_change(self, change: Change) -> None:
-        rounds = [t for t, _ in self._identity.open.values()]
-        self._changes = needed((*self._changes, change), rounds)
+        self._changes = changes.needed((*self._changes, change), [t for t, _ in self._identity.open.values()])
 
     def n_edges(self, x: "ArrayLike | Advice") -> int:
-        """The size of the graph in use for this input; unless a learner says otherwise, of what the protocol shows."""
+        """Count the edges of the graph in use for an input; by default those of what the protocol shows.
+
+        Args:
+            x: The input (d,), or the experts' advice on it.
+
+        Returns:
+            The number of edges between experts, self-loops included.
+        """
         with self.lock:
-            advice, _ = self._advise(x)
+            advice, _ = self._ask(x)
         silent = int(advice.abstains[0][self.experts.rule_of].sum())
         return (self.experts.n_experts - silent) * self.experts.n_experts + silent * silent
 
-    def report(self) -> Report:
-        """Say what was learnt about each expert.
+    def playing(self, delay: int, later: bool = False) -> Playing:
+        """Begin a game of one or more tables, for `simulate`.
 
-        Define it for a learner of your own that keeps weights or estimates: a gate shows them in `Gate.policy`.
+        Args:
+            delay: By how many rounds labels are late.
+            later: Whether each table says itself when its labels come.
 
         Returns:
-            Weights and estimated losses, one number per expert. Either is None, as both are by default, where the
-            learner keeps nothing of the kind: `UCBAbs` and `ContExp3Abs` learn by region, not by expert.
-        """
-        return Report()
-
-    # Whole tables, for `simulate`.
-
-    def playing(self, delay: int, later: bool = False) -> Playing:
-        """A game of one or more tables, round by round unless a learner is compiled. Labels come ``delay`` rounds late;
-        with ``later``, when each table says.
+            The game. It goes round by round, unless the learner is compiled.
         """
         return PlayingRounds(self, delay)
 
-    def surrogate(self, expert: Ints, y: Array, costs: Floats) -> Any:
-        """L~ of the rounds (T,) of a game, and its gamma (None: any); None for learners that play L itself."""
+    def surrogate(self, expert: Ints, y: Array, costs: Floats) -> tuple[Floats, float | None] | None:
+        """Compute the loss L~ that the learner plays, where it is not L.
+
+        Args:
+            expert: The expert followed in each round (T,).
+            y: The labels (T,).
+            costs: The costs of abstaining (T,).
+
+        Returns:
+            L~ of each round (T,) and its gamma (None: any); None for learners that play L itself.
+        """
         return None
 
     # Copies and files.
 
-    def snapshot(self) -> tuple[Any, ...]:
-        """What `restore` needs to undo all that happens from now on."""
-        with self.lock:
-            random, known = self._random.bit_generator.state, dict(self._identity.open)
-            return self.round, self._cost, known, random, self.experts, self._changes, self._keep()
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)  # a copy that shares arrays, but not the number of rounds, would be neither
 
-    def restore(self, snapshot: tuple[Any, ...]) -> None:
-        """Undo all that happened since; what was decided since cannot be learnt. It can be done again."""
+    def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            self._identity.begin_life(snapshot[0])
-            self.round, self._cost, known, self._random.bit_generator.state, experts, self._changes, kept = snapshot
-            self._identity.open = dict(known)
-            if experts is not self.experts:
-                self._take_experts(experts)
-            self._bring_back(kept)
+            return {name: copy.deepcopy(value) for name, value in vars(self).items() if name not in self._not_copied}
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        vars(self).update(values)
+        self._begin_life()
+        _alive.add(self)
+
+    def _begin_life(self) -> None:
+        """Become a copy: decisions that the original makes from now on are not this learner's."""
+        self.lock = threading.RLock()
+        self._identity.begin_life(self.round)
+
+    def snapshot(self) -> Snapshot:
+        """Take a snapshot for `restore`."""
+        with self.lock:
+            known, random = dict(self._identity.open), self._random.bit_generator.state
+            return Snapshot(self.round, self._cost, known, random, self.experts, self._changes, self._keep())
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Undo everything that happened since a snapshot. Decisions made since cannot be learnt.
+
+        Args:
+            snapshot: What `snapshot` returned. It can be restored more than once.
+        """
+        with self.lock:
+            self._identity.begin_life(snapshot.round)
+            self._identity.open = dict(snapshot.open)
+            self.round, self._changes = snapshot.round, snapshot.changes
+            self._take_cost(snapshot.cost)
+            self._random.bit_generator.state = snapshot.random
+            if snapshot.experts is not self.experts:
+                self._take_experts(snapshot.experts)
+            self._bring_back(snapshot.kept)
+
+    def _keep(self) -> Any:
+        """Copy everything that was learnt, for `_bring_back`."""
+        return self.arrays()
+
+    def _bring_back(self, kept: Any) -> None:
+        self.set_arrays(kept)
 
     def contents(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """What a file of the learner holds: a header of plain values, and arrays."""
+        """Describe the learner for a file.
+
+        Returns:
+            A header of plain values, and arrays.
+        """
         with self.lock:
-            return _contents(self)
+            header, arrays = describe(self.experts, self._cost, self.loss, self.seed, self._options())
+            identity, pending = self._identity.to_file()
+            changed, of_changes = changes.to_file(changes.needed(self._changes, self.pending))
+            header |= {
+                "learner": name_of(type(self)),
+                **identity,
+                "round": self.round,
+                "random": self._random.bit_generator.state,
+                "changes": changed,
+            }
+            learnt = {f"state.{name}": array for name, array in self.arrays().items()}
+            return header, {**learnt, **arrays, **pending, **of_changes}
+
+    def resume(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        """Go on from what `contents` described, as a copy with its own life.
+
+        Args:
+            header: The header of a learner with these arguments.
+            arrays: Its arrays.
+
+        Raises:
+            ValueError: If the two do not fit together, or not this learner.
+        """
+        with self.lock:
+            last = header["round"]
+            if type(last) is not int or not 0 <= last <= MOST_SAVED_ROUNDS:
+                raise ValueError(f"the round is {last!r:.100}")
+            self.round, self._identity = last, Identity.from_file(header, arrays, last)
+            self._changes = changes.from_file(header["changes"], arrays, self.experts, last)
+            self._random.bit_generator.state = header["random"]
+            self.set_arrays(
+                {name.removeprefix("state."): array for name, array in arrays.items() if name.startswith("state.")}
+            )
+            self._identity.begin_life(last)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, in one piece; `abstain.load` reads it."""
-        files.write(path, *self.contents())
+        """Write the learner to one file, which is replaced in one piece; `abstain.load` reads it.
+
+        Args:
+            path: The file.
+
+        Raises:
+            OSError: If it cannot be written. An old file is then as it was.
+        """
+        _files.write(path, *self.contents())
+
+
+_IF_PREDICTED, _EVERY_LABEL = Chances(1.0, 0.0), Chances(1.0, 1.0)

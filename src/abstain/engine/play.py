@@ -1,4 +1,4 @@
-"""Tables are played and summed in blocks of rows."""
+"""Games: prepared tables, rounds that wait for their label, and a learner playing table after table."""
 
 import heapq
 from abc import ABC, abstractmethod
@@ -13,27 +13,36 @@ from ..experts import Advice, ExpertSet
 from ..kernels import passes
 from ..losses import Loss
 from ..typing import Array, Bools, Floats, Ints
-from .loop import Arrivals, Late, Played, Rounds
+from .loop import Arrivals, Late, Played
 
 if TYPE_CHECKING:
     from .kernel_learner import KernelLearner
     from .learner import Learner
 
 BLOCK_BYTES = 1 << 20
-"""Predictions and abstentions held at once: a block of rounds should stay in the processor's cache ..."""
+"""Predictions and abstentions held at once: a block of rounds should stay in the processor's cache."""
 BLOCK_ROWS = 256
-"""... but have no fewer rounds than this, to be worth its overhead."""
+"""The least number of rounds in a block, to be worth its overhead."""
 
 
 def blocks(first: int, last: int, row_bytes: int) -> Iterator[slice]:
-    """The rows first, ..., last - 1 in blocks of a size that suits what the advice on a row takes."""
+    """Split rows into blocks.
+
+    Args:
+        first: The first row.
+        last: The row after the last one.
+        row_bytes: What the advice on a row takes.
+
+    Returns:
+        Slices of rows, one after the other.
+    """
     rows = max(BLOCK_ROWS, BLOCK_BYTES // row_bytes)
     for start in range(first, last, rows):
         yield slice(start, min(last, start + rows))
 
 
 class KnownAdvice(Advice):
-    """Advice on rows of prepared rounds: abstentions are known, predictions are worked out if somebody asks."""
+    """Advice on rows of prepared rounds: abstentions are known, predictions are computed on demand."""
 
     _rounds: "Prepared"
     _rows: slice
@@ -56,9 +65,14 @@ class KnownAdvice(Advice):
 class Prepared:
     """A table with its labels, and what the experts say and lose on it: what `abstain.prepare` returns.
 
-    With ``keep`` that is held in memory: a byte for each predictor and rule of a round, or eight for a predictor where
-    losses are not 0 or 1. Else, or where a byte cannot hold the losses of either label, it is worked out whenever it is
-    asked for. It is the same either way, to the last bit.
+    Args:
+        experts: The experts.
+        X: The inputs (n, d), checked.
+        y: The labels (n,), checked.
+        loss: The loss.
+        keep: Whether to hold losses and abstentions in memory: one byte per predictor and rule of a round, or eight per
+            predictor where losses are not 0 or 1. Otherwise, or where a byte cannot hold the losses of either label,
+            they are computed whenever they are needed, to the same last bit.
     """
 
     def __init__(self, experts: ExpertSet, X: Floats, y: Array, loss: Loss, keep: bool = True) -> None:
@@ -66,14 +80,14 @@ class Prepared:
         either = keep and len(X) > 0 and loss.outcomes(experts.advise_block(X[:1]).predictions) is not None
         self.kept = keep and len(X) > 0 and (loss.binary or not either)
         self._coded = either
-        """Whether losses are those of either label: ``l(-1) + 2 l(+1)``."""
+        """Whether losses are kept for either label, as ``l(-1) + 2 l(+1)``."""
         if self.kept:
             self._losses = np.empty((len(X), experts.n_predictors), np.uint8 if loss.binary else np.float64)
             self._abstains = np.empty((len(X), experts.n_rules), np.bool_)
             for rows in blocks(0, len(X), experts.row_bytes):
-                self._work_out(rows)
+                self._compute(rows)
 
-    def _work_out(self, rows: slice) -> None:
+    def _compute(self, rows: slice) -> None:
         advice = self.experts.advise_block(self.X[rows])
         both = self.loss.outcomes(advice.predictions) if self._coded else None
         if both is None:
@@ -90,24 +104,48 @@ class Prepared:
 
     @property
     def n_bytes(self) -> int:
-        """What is held in memory."""
+        """The memory that the rounds take."""
         return self.X.nbytes + (self._losses.nbytes + self._abstains.nbytes if self.kept else 0)
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[slice]:
-        """Rows in blocks of a size that suits."""
+        """Split rows into blocks of a suitable size.
+
+        Args:
+            first: The first row.
+            last: The row after the last one; None: all.
+
+        Returns:
+            Slices of rows.
+        """
         width = self.experts.row_bytes
         if self.kept:
             width = self._losses.itemsize * self.experts.n_predictors + self.experts.n_rules
         return blocks(first, len(self) if last is None else last, width)
 
     def advice(self, rows: slice, out: Floats | None = None) -> Advice:
-        """What the experts say; ``out`` is room for predictions."""
+        """Return what the experts say.
+
+        Args:
+            rows: The rows.
+            out: Room for predictions.
+
+        Returns:
+            The advice on these rows.
+        """
         if self.kept:
             return KnownAdvice(self, rows, self._abstains[rows])
         return self.experts.advise_block(self.X[rows], out)
 
     def losses(self, rows: slice, advice: Advice) -> Array:
-        """What each predictor loses (n, P), given the advice on these rows."""
+        """Return the loss of each predictor.
+
+        Args:
+            rows: The rows.
+            advice: The advice on them.
+
+        Returns:
+            The losses (n, P).
+        """
         if not self.kept:
             return self.loss(advice.predictions, self.y[rows])
         if not self._coded:
@@ -117,13 +155,29 @@ class Prepared:
         return values
 
     def losses_of(self, predictor: int, rows: slice, advice: Advice) -> Array:
-        """What one predictor loses (n,)."""
+        """Return the losses of one predictor.
+
+        Args:
+            predictor: Its index.
+            rows: The rows.
+            advice: The advice on them.
+
+        Returns:
+            The losses (n,).
+        """
         if self.kept:
             return np.asarray(self.losses(rows, advice)[:, predictor])
         return np.asarray(self.loss(advice.predictions[:, [predictor]], self.y[rows])[:, 0])
 
     def outcomes(self, rows: slice) -> Array | None:
-        """The losses (n, P, 2) if the label is -1, and if it is +1; None where labels are others."""
+        """Return the losses for either label.
+
+        Args:
+            rows: The rows.
+
+        Returns:
+            The losses (n, P, 2) if the label is -1, and if it is +1; None where labels are others.
+        """
         if not self._coded:
             return None
         codes = self._losses[rows]
@@ -131,14 +185,15 @@ class Prepared:
 
 
 def bytes_kept(experts: ExpertSet, n: int, loss: Loss) -> int:
-    """What n rounds take if they are kept."""
+    """Compute the memory that n rounds take if they are kept."""
     return n * (experts.n_predictors * (1 if loss.binary else 8) + experts.n_rules)
 
 
 class Waiting:
-    """Places for the rounds of a game, whose labels come ``delay`` rounds late, or when it is said of each.
+    """Places for the rounds of a game that wait for their label. Rounds are numbered from 0 here.
 
-    Rounds are numbered from 0 here.
+    Args:
+        delay: By how many rounds labels are late, unless a table says itself when each comes.
     """
 
     def __init__(self, delay: int) -> None:
@@ -146,12 +201,19 @@ class Waiting:
         self.played = 0
         self.n_places = delay + 1
         self._open: list[tuple[int, int, int]] = []
-        """If it is said of each: the round before which it is learnt, its number, its place; a heap."""
+        """A heap of rounds whose table says when their label comes: that time, the round, its place."""
         self._free: list[int] = []
 
     def arrange(self, n: int, due: Ints | None) -> Arrivals:
-        """The coming ``n`` rounds. ``due`` says before which round each label is learnt; among equals, the earlier
-        round goes first.
+        """Find places for the coming rounds.
+
+        Args:
+            n: How many there are.
+            due: The round before which each label is learnt (n,); among equals the earlier round goes first. None: by
+                the delay.
+
+        Returns:
+            The places, and which labels come after each round.
         """
         first, self.played = self.played, self.played + n
         if due is None:
@@ -169,7 +231,7 @@ class Waiting:
         return Arrivals(place, starts, np.array(come_at, np.int64))
 
     def left(self) -> Ints:
-        """The places of all rounds that still wait, in the order in which they are learnt."""
+        """Return the places of all rounds that still wait, in the order in which they are learnt."""
         rounds = np.arange(max(0, self.played - self.delay), self.played)
         if not self._open and not self._free:
             return np.asarray(rounds % self.n_places)
@@ -188,7 +250,7 @@ class Waiting:
 
 
 class Table(NamedTuple):
-    """Rounds to play, checked."""
+    """A table of rounds to play, checked."""
 
     X: Floats
     y: Array
@@ -196,16 +258,16 @@ class Table(NamedTuple):
     due: Ints | None = None
     """The round, counted from 0 at the beginning of the game, before which each label is learnt; None: by the delay."""
     prepared: Prepared | None = None
-    """The same rounds, where what the experts say and lose was worked out before."""
+    """The same rounds, where `prepare` computed what the experts say and lose."""
 
 
 class Edges(NamedTuple):
     """Where the edges of the graph in use are counted."""
 
     at: Ints
-    """1-based rounds of the table ..."""
+    """1-based rounds of the table."""
     counts: Ints
-    """... and what was counted there."""
+    """Room for the numbers."""
 
 
 NO_EDGES = Edges(np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -216,7 +278,14 @@ class Playing(ABC):
 
     @abstractmethod
     def play(self, table: Table, edges: Edges, progress: Callable[[int], None], out: Played) -> None:
-        """Play a table into the arrays of ``out``."""
+        """Play a table.
+
+        Args:
+            table: The rounds.
+            edges: Where edges are counted.
+            progress: Called now and then with the number of rounds played so far.
+            out: Room for what happens.
+        """
 
     @abstractmethod
     def finish(self) -> None:
@@ -224,7 +293,13 @@ class Playing(ABC):
 
 
 class PlayingBlocks(Playing):
-    """A game of a compiled learner."""
+    """A game of a compiled learner, in blocks of rounds.
+
+    Args:
+        learner: The learner.
+        delay: By how many rounds labels are late.
+        later: Whether each table says itself when its labels come.
+    """
 
     def __init__(self, learner: "KernelLearner", delay: int, later: bool) -> None:
         self._learner = learner
@@ -236,56 +311,52 @@ class PlayingBlocks(Playing):
             return None
         arrivals = self._waiting.arrange(n, due)
         if self._late is None or len(self._late.expert) < self._waiting.n_places:
-            self._late = self._learner._new_late(self._waiting.n_places, self._late)
+            self._late = self._learner.new_late(self._waiting.n_places, self._late)
         return arrivals
 
     def play(self, table: Table, edges: Edges, progress: Callable[[int], None], out: Played) -> None:
-        """Play in compiled blocks."""
         learner, experts, done = self._learner, self._learner.experts, 0
-        sure, as_expected = learner.chances.sure, np.zeros((0, 2), np.bool_)
         X, y, costs, due, prepared = table
         given = Prepared(experts, X, y, learner.loss, keep=False) if prepared is None else prepared
         room = 0 if given.kept else next(given.blocks(), slice(0, 0)).stop
         scores = np.empty((room, experts.n_predictors))
         with held_back() as deliver_signals:
             for rows in given.blocks():
-                n = rows.stop - rows.start
                 advice = given.advice(rows, scores)
                 inside = slice(done, done + int((edges.at[done:] <= rows.stop).sum()))
                 done = inside.stop
-                rounds = Rounds(
-                    learner._draw(n),
-                    writeable(learner.see(X[rows], advice, costs[rows])),
-                    writeable(learner._of_used(advice.abstains)),
-                    writeable(given.losses(rows, advice)),
-                    writeable(costs[rows]),
-                    as_expected if sure else learner.comes(learner.round + 1, n),
-                )
-                arrivals = self._arrange(n, None if due is None else due[rows])
-                learner._play_block(
-                    rounds,
+                arrivals = self._arrange(rows.stop - rows.start, None if due is None else due[rows])
+                learner.play_block(
+                    X[rows],
+                    advice,
+                    given.losses(rows, advice),
+                    costs[rows],
                     edges.at[inside] - rows.start - 1,
                     edges.counts[inside],
                     self._late,
                     arrivals,
                     Played(out.expert[rows], out.abstained[rows], out.loss[rows], out.kept[rows]),
                 )
-                learner.round += n
                 progress(rows.stop)
                 deliver_signals()
 
     def finish(self) -> None:
         if self._waiting is not None and self._late is not None:
-            self._learner._settle(self._waiting.left(), self._late)
+            self._learner.settle(self._waiting.left(), self._late)
 
 
 def writeable(array: Array) -> Array:
-    """The array, in the one form that kernels are compiled for: contiguous, and not read-only."""
+    """Return an array in the one form that kernels are compiled for: contiguous, and not read-only."""
     return array if array.flags.c_contiguous and array.flags.writeable else array.copy(order="C")
 
 
 class PlayingRounds(Playing):
-    """A game of a learner, or with a graph, written in Python."""
+    """A game of a learner, or with a graph, written in Python, round by round.
+
+    Args:
+        learner: The learner.
+        delay: By how many rounds labels are late.
+    """
 
     def __init__(self, learner: "Learner", delay: int) -> None:
         self._learner, self._waiting = learner, Waiting(delay)
@@ -297,8 +368,7 @@ class PlayingRounds(Playing):
             self._learner.close(*self._open.pop(place))
 
     def play(self, table: Table, edges: Edges, progress: Callable[[int], None], out: Played) -> None:
-        """Play round by round."""
-        learner, checkpoint = self._learner, 0
+        learner, checkpoint, expects = self._learner, 0, self._learner.expects
         for i, row in enumerate(table.X):
             arrivals = self._waiting.arrange(1, None if table.due is None else table.due[i : i + 1])
             if checkpoint < len(edges.at) and edges.at[checkpoint] == i + 1:
@@ -307,7 +377,7 @@ class PlayingRounds(Playing):
             decision = learner.decide(row)
             out.expert[i], out.abstained[i], out.loss[i] = decision.expert, decision.abstained, decision.cost
             out.kept[i] = decision.carry[: out.kept.shape[1]]
-            if learner.expects[decision.abstained]:
+            if expects[decision.abstained]:
                 self._open[int(arrivals.place[0])] = decision, table.y[i]
             if not decision.abstained:
                 losses = learner.loss(decision.predictions[np.newaxis], table.y[i : i + 1])

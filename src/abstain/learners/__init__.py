@@ -1,6 +1,6 @@
-"""Learners, one algorithm a file."""
+"""The learners, one folder per family."""
 
-from ..engine import Choice, KernelLearner, Kernels, Learner
+from ..engine import KernelLearner, Learner
 from .cover.cont_exp3_abs import ContExp3Abs
 from .exp3.doubly_robust import DoublyRobust
 from .exp3.exp3 import Exp3
@@ -13,14 +13,12 @@ __all__ = [
     "UCB",
     "UCBGT",
     "UCBNT",
-    "Choice",
     "ContExp3Abs",
     "DoublyRobust",
     "Exp3",
     "Exp3Abs",
     "FullSupervision",
     "KernelLearner",
-    "Kernels",
     "Learner",
     "Stacked",
     "UCBAbs",

@@ -266,7 +266,7 @@ class UCBAbs(KernelLearner):
         return state
 
     def grow(self) -> None:
-        self.state = self._state_with(**self._arrays())
+        self.state = self._state_with(**self.arrays())
 
     def new_carry(self) -> Floats:
         """The region."""
@@ -311,10 +311,10 @@ class UCBAbs(KernelLearner):
 
     # The protocol.
 
-    def _fits(self, decision: Decision) -> bool:
-        if not super()._fits(decision):
+    def fits(self, decision: Decision) -> bool:
+        if not super().fits(decision):
             return False
-        region = float(self._carry_of(decision)[0])
+        region = float(decision.carry[0])
         if not 0.0 <= region < self.n_regions or region != math.floor(region):
             return False
         pattern = self._unpacked(self.state.patterns.bits[int(region) : int(region) + 1])[0]
@@ -322,11 +322,11 @@ class UCBAbs(KernelLearner):
 
     # Copies and files.
 
-    def _arrays(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, Array]:
         n, s = self.n_regions, self.state
         return {"bits": s.patterns.bits[:n].copy(), "labels": s.labels[:n].copy(), "losses": s.losses[:n].copy()}
 
-    def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
+    def set_arrays(self, arrays: Mapping[str, Array]) -> None:
         n = len(arrays["labels"]) if "labels" in arrays and arrays["labels"].ndim else 0
         check_arrays(arrays, self._nothing(n))
         self.check_saved(arrays)

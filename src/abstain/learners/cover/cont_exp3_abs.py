@@ -295,7 +295,7 @@ class ContExp3Abs(KernelLearner):
     def weights_at(self, x: ArrayLike) -> Floats:
         """q, the probabilities the action on this input would be drawn with (K,), numbered as `Decision.expert`."""
         with self.lock:
-            self._advise(x)
+            self._ask(x)
             self._make_room()
             self.state.cover.centre[self.n_balls] = self._hand.x
             weigh(self._find() if callable(self.metric) else nearest(self.state.cover), self.state)
@@ -308,10 +308,10 @@ class ContExp3Abs(KernelLearner):
 
     # The protocol.
 
-    def _advise(self, x: "ArrayLike | Advice") -> tuple[Advice, float]:
+    def _ask(self, x: "ArrayLike | Advice") -> tuple[Advice, float]:
         if isinstance(x, Advice):
             raise InputError("x: expected an input, got advice; actions here depend on where x is")
-        return super()._advise(x)
+        return super()._ask(x)
 
     @property
     def compiled(self) -> bool:
@@ -327,19 +327,19 @@ class ContExp3Abs(KernelLearner):
         found = int(np.argmin(distances))
         return found if distances[found] <= self.epsilon else self.n_balls
 
-    def _choose(self, advice: Advice, cost: float) -> Choice:
+    def choose(self, advice: Advice, cost: float) -> Choice:
         if self.compiled:
-            return super()._choose(advice, cost)
+            return super().choose(advice, cost)
         self._make_room()
         hand = self._hand
         self.state.cover.centre[self.n_balls] = hand.x
         expert, probability = choose_in(self._find(), self._random.random(), hand.carry, self.state)
         return Choice(expert, probability, hand.carry.copy())
 
-    def _fits(self, decision: Decision) -> bool:
-        if not super()._fits(decision):
+    def fits(self, decision: Decision) -> bool:
+        if not super().fits(decision):
             return False
-        ball, probability = self._carry_of(decision)
+        ball, probability = decision.carry
         return bool(0.0 <= ball < self.n_balls and ball == math.floor(ball) and 0.0 < probability <= 1.0)
 
     def surrogate(self, expert: Ints, y: Array, costs: Floats) -> tuple[Floats, float | None]:
@@ -352,19 +352,23 @@ class ContExp3Abs(KernelLearner):
     def _options(self) -> dict[str, Any]:
         return {**super()._options(), "epsilon": self._given}
 
+    def get_params(self) -> dict[str, Any]:
+        """Return the arguments that make an equal learner: ``ContExp3Abs(**params)``. It makes its experts itself."""
+        return {name: value for name, value in super().get_params().items() if name != "loss"}
+
     @classmethod
-    def _make(cls, experts: ExpertSet, cost: costs.Cost, loss: losses.Loss, seed: Seed, options: Any) -> Self:
-        return cls(cost=cost, seed=seed, **options)
+    def _make(cls, experts: ExpertSet, params: Mapping[str, Any]) -> Self:
+        return cls(**{name: value for name, value in params.items() if name != "loss"})
 
     def __repr__(self) -> str:
         cost = self.cost.value if isinstance(self.cost, costs.Constant) else type(self.cost).__name__
         options = ", ".join(f"{name}={value!r}" for name, value in self._options().items() if name != "dim")
         return f"{type(self).__name__}({self.dim}, cost={cost}, seed={self.seed}, {options})"
 
-    def _arrays(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, Array]:
         return {"centres": self.centres, "sums": self.state.sums[: self.n_balls].copy()}
 
-    def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
+    def set_arrays(self, arrays: Mapping[str, Array]) -> None:
         n = len(arrays["centres"]) if "centres" in arrays and arrays["centres"].ndim else 0
         like = {"centres": np.zeros((n, self.dim)), "sums": np.zeros((n, N_SUMS))}
         check_arrays(arrays, like, signed=("centres",))

@@ -21,7 +21,7 @@ from ...typing import Array, Bools, Floats, Ints
 from .drawing import answer, draw, teaches_nothing
 from .exp3_abs import note
 from .guesses import Constants, Guesses, believe, forget_some, guess, guesses, learn_guesses, learn_label, look, miss
-from .limits import LIMITS, Bucket, is_empty, priced
+from .limits import LIMITS, Bucket, bucket, is_empty, priced
 from .mixture import REMAKE_SIGNED, learn, mean_estimate, weigh, weigh_guard
 from .state import ADAPTIVE, ETA, LEARNT, LEAST_PROBABILITY, Memories, Rate, adaptive, one_of, weights
 from .weighted import WeightedLearner, carry_over_guesses, fading
@@ -249,7 +249,7 @@ class DoublyRobust(WeightedLearner):
         guessed = guesses(self.pairs.predictor, self.pairs.rule, n_predictors, constants)
         if self.capacity is None:
             return RobustState(fresh, guessed)
-        return LimitedRobust(fresh, guessed, self._new_bucket(self.capacity))
+        return LimitedRobust(fresh, guessed, bucket(self.capacity))
 
     @property
     def _weights(self) -> Memories:
@@ -277,8 +277,8 @@ class DoublyRobust(WeightedLearner):
         """o, whether the choice was forced, the guesses, and what `see` lets see; and what a capacity carries."""
         return self._carry_with(GUESS + self.experts.n_predictors * (3 if self._modelled else 1))
 
-    def _fits(self, decision: Decision) -> bool:
-        return super()._fits(decision) and self._carried_well(self._own_part(decision.carry))
+    def fits(self, decision: Decision) -> bool:
+        return super().fits(decision) and self._carried_well(self._own_part(decision.carry))
 
     def _carried_well(self, carry: Array) -> bool:
         """Whether probabilities, guesses and losses are such."""

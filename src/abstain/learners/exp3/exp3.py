@@ -121,8 +121,8 @@ class Exp3(KernelLearner):
         """q_t of the expert."""
         return np.zeros(1)
 
-    def _fits(self, decision: Decision) -> bool:
-        return super()._fits(decision) and bool(0.0 < self._carry_of(decision)[0] <= 1.0)
+    def fits(self, decision: Decision) -> bool:
+        return super().fits(decision) and bool(0.0 < decision.carry[0] <= 1.0)
 
     @property
     def weights(self) -> Floats:

@@ -11,13 +11,13 @@ import numpy as np
 from ... import costs
 from ..._core.validation import as_number
 from ...capacity import CapacityLike
-from ...engine import Kernels, Seed, check_arrays
+from ...engine import Kernels, Seed
 from ...errors import InputError
 from ...experts import ExpertSet
 from ...kernels.compiling import inline, kernel
 from ...typing import Array, Bools, Floats
 from .drawing import abstains_on, answer, draw, teaches_nothing
-from .limits import LIMITS, Bucket, is_empty, priced, take
+from .limits import LIMITS, Bucket, bucket, is_empty, priced, take
 from .mixture import REMAKE, learn, weigh
 from .state import (
     ADAPTIVE,
@@ -193,21 +193,13 @@ class Exp3Abs(WeightedLearner):
         rate = self._find_rate()
         fresh = weights(rate, self._sight(self.ix), fading(self.memories), self.layout, self.experts.n_predictors)
         fresh.numbers[:, ETA] = adaptive(rate.log_experts, 0.0) if rate.kind == ADAPTIVE else rate.scale
-        return fresh if self.capacity is None else LimitedWeights(fresh, self._new_bucket(self.capacity))
+        return fresh if self.capacity is None else LimitedWeights(fresh, bucket(self.capacity))
 
     def _reprice(self, cost: costs.Constant) -> None:
         """The anytime rate follows the cost; a tuned one was tuned."""
         super()._reprice(cost)
         repriced = self._weights._replace(rate=self._find_rate())
         self.state = repriced if self.capacity is None else self.state._replace(memories=repriced)
-
-    def _from_format_1(self, arrays: dict[str, Array]) -> dict[str, Array]:
-        """The first files had costs apart, also where every expert has a rule of its own; weights are made anew."""
-        s, paid = self._weights, arrays["paid"]
-        if not s.layout.alone or (paid.shape == s.paid[0].shape and not paid.any()):
-            return arrays
-        check_arrays({"paid": paid}, {"paid": s.losses[0]})
-        return {"losses": arrays["losses"] + paid, "paid": s.paid, "numbers": arrays["numbers"]}
 
     def check_saved(self, arrays: Mapping[str, Array]) -> None:
         super().check_saved(arrays)

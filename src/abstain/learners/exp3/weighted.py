@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,16 +12,16 @@ from ... import costs
 from ..._core.signals import held_back
 from ..._core.validation import as_count, as_number
 from ...capacity import CapacityLike, as_capacity
-from ...engine import Choice, Decision, Report, Seed
+from ...engine import Choice, Decision, KernelLearner, Kernels, Report, Seed
 from ...engine.changes import Change, as_change, gathered
 from ...engine.feedback import Chances, as_feedback, chances_of
-from ...engine.kernel_learner import check_arrays, fields_named
+from ...engine.kernel_learner import Calls, check_arrays, fields_named
 from ...errors import InputError, shown
-from ...experts import ExpertSet
+from ...experts import Advice, ExpertSet
 from ...typing import Array, Floats, Ints
 from .drawing import ANSWERED_ANYWAY, DRAWN, FOR_CAPACITY, FOR_LABEL
 from .guesses import Guesses
-from .limits import LIMITS, LONGEST, UNITS, LimitedLearner
+from .limits import LIMITS, LONGEST, OVERDRAFT, UNITS
 from .mixture import LARGE, remake_all
 from .state import ADAPTIVE, ANYTIME, ETA, LEARNT, Memories, Memory, Sight, adaptive
 
@@ -106,7 +107,7 @@ def _cells(g: Guesses) -> tuple[Floats, Floats, Floats]:
     return g.support, g.residual, g.unseen
 
 
-class WeightedLearner(LimitedLearner):
+class WeightedLearner(KernelLearner):
     """A learner that draws experts by exponential weights of their estimated losses.
 
     Args:
@@ -121,6 +122,8 @@ class WeightedLearner(LimitedLearner):
     saved: tuple[str, ...] = ("losses", "paid", "weight", "factor", "sums", "numbers")
     of_experts: ClassVar[tuple[str, ...]] = ("losses", "paid", "weight", "factor", "sums")
     """The saved fields that have a place for every expert or predictor."""
+    limited: ClassVar[Kernels | None] = None
+    """The kernels with a capacity, on a state with a bucket."""
 
     def __init__(
         self,
@@ -168,6 +171,63 @@ class WeightedLearner(LimitedLearner):
         weights: Memories = self.state if self.capacity is None else self.state.memories
         return weights
 
+    # The capacity: with one, the state has a bucket beside the rest.
+
+    @cached_property
+    def _call(self) -> Calls:
+        return Calls(self.kernels if self.capacity is None or self.limited is None else self.limited)
+
+    def _passed(self, X: Floats | None) -> Floats | None:
+        """Where the capacity goes by time, the microseconds since the case before (n, 1): the last column of X."""
+        if self.capacity is None or self.capacity.per_day is None:
+            return None
+        if X is None:
+            raise InputError("x: a capacity a day needs x, whose last column is a time, but only advice was given")
+        passed = X[:, -1:]
+        wrong = ~((passed >= 0.0) & (passed <= LONGEST) & (passed == np.floor(passed)))
+        if wrong.any():
+            raise InputError(
+                f"x: expected whole microseconds since the case before, from 0 on, in the last column, got "
+                f"{passed[wrong][0]}"
+            )
+        return passed
+
+    def see(self, X: Floats | None, advice: Advice, costs: Floats) -> Floats:
+        self._passed(X)
+        return super().see(X, advice, costs)
+
+    @property
+    def tokens(self) -> float:
+        """How many cases may be abstained on at once; no end without a capacity."""
+        with self.lock:
+            if self.capacity is None:
+                return math.inf
+            return float(self.state.bucket.tokens[UNITS] / self.state.bucket.terms.review)
+
+    @property
+    def price(self) -> float:
+        """What abstaining costs besides, in what is learnt, as it uses up the capacity: lambda."""
+        with self.lock:
+            return 0.0 if self.capacity is None else float(self.state.bucket.price[0])
+
+    @property
+    def overdraft(self) -> int:
+        """In how many cases all experts abstained, and the capacity was used up."""
+        with self.lock:
+            return 0 if self.capacity is None else int(self.state.bucket.tokens[OVERDRAFT])
+
+    def _carry_with(self, own: int) -> Floats:
+        """Room for what a learner carries, and what a capacity does."""
+        return np.zeros(own + (0 if self.capacity is None else LIMITS))
+
+    def _own_part(self, carry: Array) -> Array:
+        return carry if self.capacity is None else carry[:-LIMITS]
+
+    def _can_be_price(self, price: float) -> bool:
+        """It is never more than ``step`` times what is missing in the bucket, but for rounding."""
+        terms = self.state.bucket.terms
+        return bool(0.0 <= price <= terms.step * (terms.most / terms.review) * (1.0 + 1e-6) + 1e-6)
+
     # What is known of a round when its label comes.
 
     def new_carry(self) -> Floats:
@@ -177,14 +237,14 @@ class WeightedLearner(LimitedLearner):
         """
         return self._carry_with(1 if self.min_observe == 0.0 and self.capacity is None else 2)
 
-    def _choice(self, expert: int, probability: float, carry: Array) -> Choice:
+    def as_choice(self, expert: int, probability: float, carry: Array) -> Choice:
         why = carry.item(1) if len(carry) > 1 else DRAWN
         return Choice(expert, probability, carry, float(carry[0]), why == FOR_LABEL, why == FOR_CAPACITY)
 
-    def _fits(self, decision: Decision) -> bool:
-        if not super()._fits(decision):
+    def fits(self, decision: Decision) -> bool:
+        if not super().fits(decision):
             return False
-        carry = self._carry_of(decision)
+        carry = decision.carry
         own = self._own_part(carry)
         if self.capacity is not None:
             passed, price = carry[-LIMITS:]
@@ -269,7 +329,7 @@ class WeightedLearner(LimitedLearner):
                     "expert_from: newcomers that share a rule with experts that stay cannot abstain where those "
                     f"predicted; expected no open decisions, got {len(self._identity.open)}: learn or forget them first"
                 )
-            fresh = self._make(experts, self._cost, self.loss, self.seed, self._fresh_options())
+            fresh = self._make(experts, self.get_params())
             self._hand_over(fresh, change, stay)
             with held_back():
                 self._take_experts(experts)
@@ -289,24 +349,17 @@ class WeightedLearner(LimitedLearner):
 
     # Files.
 
-    def _arrays(self) -> dict[str, Array]:
-        arrays = super()._arrays()
+    def arrays(self) -> dict[str, Array]:
+        arrays = super().arrays()
         if self._weights.rate.kind == ANYTIME:  # weights are made anew in every round: what they are made of
             arrays = {name: array for name, array in arrays.items() if name not in ("weight", "factor", "sums")}
             arrays["numbers"][:, ETA] = 0.0
         return arrays
 
-    def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
+    def set_arrays(self, arrays: Mapping[str, Array]) -> None:
         like = fields_named(self.saved, self.state)
-        # The first files knew of one memory.
-        first = {name for name in WeightedLearner.saved if name in like}
-        given = {k: v[np.newaxis] if k in first and v.ndim == like[k].ndim - 1 else v for k, v in arrays.items()}
-        made = not {"weight", "factor", "sums"} & given.keys()
-        self._take_over(given, {k: v for k, v in like.items() if not made or k not in ("weight", "factor", "sums")})
-        if made and self._weights.rate.kind != ANYTIME:
-            remake_all(self._weights)
-
-    def _take_over(self, arrays: Mapping[str, Array], like: Mapping[str, Array]) -> None:
+        if self._weights.rate.kind == ANYTIME:
+            like = {name: array for name, array in like.items() if name not in ("weight", "factor", "sums")}
         check_arrays(arrays, like, self.signed)
         self.check_saved(arrays)
         for name, array in arrays.items():
@@ -335,6 +388,10 @@ class WeightedLearner(LimitedLearner):
                 raise InputError(f"state: expected weights that are not all 0 and sum to {LARGE:g} at most, got others")
         if "tokens" in arrays and arrays["tokens"][UNITS] > self.state.bucket.terms.most:
             raise InputError("state: expected at most as many tokens as the bucket holds, got more")
+        if "tokens" in arrays and arrays["tokens"][OVERDRAFT] > self.round:
+            raise InputError(
+                f"state: expected at most {self.round} cases over capacity, got {arrays['tokens'][OVERDRAFT]}"
+            )
         if "price" in arrays and not self._can_be_price(arrays["price"][0]):
             raise InputError("state: expected a price of step * burst at most, got more")
         if "mix" in arrays and not math.isclose(np.minimum(arrays["mix"], 2.0).sum(), 1.0, rel_tol=1e-9):

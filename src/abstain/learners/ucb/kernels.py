@@ -299,8 +299,8 @@ def _fewest_open(s: UCBState) -> int:
 
 
 @inline
-def _least(t: int, u: float, s: UCBState) -> tuple[int, int]:
-    """The (team, slot) to follow at round t; ``u`` in [0, 1) picks among the tied experts where ties are random."""
+def _least(t: int, u: float, s: UCBState) -> tuple[int, int, int]:
+    """The (team, slot) to follow at round t, where ``u`` in [0, 1) picks if ties are random; and the number of ties."""
     layout, search = s.layout, s.search
     width = 0.0 if s.variant.sums else round_width(t, s.variant.beta)
     if s.groups.order.size > 0:
@@ -320,15 +320,21 @@ def _least(t: int, u: float, s: UCBState) -> tuple[int, int]:
         for k in range(1, n_ties):
             if layout.expert[search.tied_slot[k]] < layout.expert[search.tied_slot[chosen]]:
                 chosen = k
-    return search.tied_team[chosen], search.tied_slot[chosen]
+    return search.tied_team[chosen], search.tied_slot[chosen], n_ties
 
 
 @kernel
 def choose(t: int, u: float, x: Any, abstains: Bools, mask: Bools, s: UCBState) -> tuple[int, float]:
-    """The expert to follow at round t, and 1 if it predicts, else 0; its out-neighbours go into ``mask``."""
-    team, slot = _least(t, u, s)
+    """The expert to follow at round t, and the probability of predicting; its out-neighbours go into ``mask``."""
+    team, slot, n_ties = _least(t, u, s)
     neighbours(t, team, abstains, s, mask)
-    return s.layout.expert[slot], 0.0 if abstains[s.layout.rule[team]] else 1.0
+    predicts = 0.0 if abstains[s.layout.rule[team]] else 1.0
+    if s.variant.random_ties:
+        predicts = 0.0
+        for k in range(n_ties):
+            predicts += 0.0 if abstains[s.layout.rule[s.search.tied_team[k]]] else 1.0
+        predicts /= n_ties
+    return s.layout.expert[slot], predicts
 
 
 @inline

@@ -157,7 +157,7 @@ class IndexLearner(KernelLearner):
         `learner.graph.matrix(learner.moment(x))`.
         """
         with self.lock:
-            return self._moment(self._advise(x)[0], self.round + 1)
+            return self._moment(self._ask(x)[0], self.round + 1)
 
     def _moment(self, advice: Advice, t: int) -> Moment:
         counts = None
@@ -175,8 +175,8 @@ class IndexLearner(KernelLearner):
 
     # A user's own graph is asked in every round.
 
-    def _choose(self, advice: Advice, cost: float) -> Choice:
-        choice = super()._choose(advice, cost)
+    def choose(self, advice: Advice, cost: float) -> Choice:
+        choice = super().choose(advice, cost)
         if self.compiled:
             return choice
         neighbours = np.array(self.graph.out_neighbours(choice.expert, self._moment(advice, self.round + 1)))
@@ -187,13 +187,13 @@ class IndexLearner(KernelLearner):
             )
         return choice._replace(carry=neighbours)
 
-    def _commit(self, decision: Decision) -> None:
+    def commit(self, decision: Decision) -> None:
         if not self.compiled:
             advice = Advice(decision.predictions[np.newaxis], decision.abstains[np.newaxis])
             self.graph.observe(self._moment(advice, decision.round), decision.expert)
-        super()._commit(decision)
+        super().commit(decision)
 
-    def _drop(self, decision: Decision) -> None:
+    def drop(self, decision: Decision) -> None:
         close(decision.expert, self.state)
 
     # Copies and files.
@@ -212,16 +212,13 @@ class IndexLearner(KernelLearner):
         self.graph, self._counted, state = kept
         super()._bring_back(state)
 
-    def _arrays(self) -> dict[str, Array]:
-        arrays = {**super()._arrays(), "counted": np.array([self._counted])}
+    def arrays(self) -> dict[str, Array]:
+        arrays = {**super().arrays(), "counted": np.array([self._counted])}
         if self._kind == ESTIMATED:
             arrays["disagreements"] = self._disagreements()
         return arrays
 
-    def _from_format_1(self, arrays: dict[str, Array]) -> dict[str, Array]:
-        return {**arrays, "counted": np.array([self._counted])}
-
-    def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
+    def set_arrays(self, arrays: Mapping[str, Array]) -> None:
         now = self.state.estimates
         like = {**{name: getattr(now, name) for name in self.saved}, "counted": np.zeros(1, np.bool_)}
         if self._kind == ESTIMATED:
@@ -234,9 +231,9 @@ class IndexLearner(KernelLearner):
         self.state = self._state_with(learnt, disagreements(len(counts), counts, self.round))
 
     def _open_choices(self) -> dict[str, Any]:
-        """How often each expert was chosen in the open decisions; those of format 1 do not say whom they followed."""
+        """Count how often each expert was chosen in the open decisions."""
         n_experts = self.experts.n_experts
-        chosen = np.array([expert for _, expert in self._identity.open.values() if expert >= 0], np.int64)
+        chosen = np.array([expert for _, expert in self._identity.open.values()], np.int64)
         if (chosen >= n_experts).any():
             raise InputError(f"pending: expected experts below {n_experts}, got others")
         times = np.bincount(chosen, minlength=n_experts).astype(np.int32)
@@ -325,8 +322,8 @@ class UCBNT(IndexLearner):
             experts, cost=cost, loss=loss, seed=seed, graph=graphs.get(graph), beta=beta, ties=ties, feedback=feedback
         )  # fmt: skip
 
-    def _fresh_options(self) -> dict[str, Any]:
-        return {**self._options(), "graph": copy.deepcopy(self._as_given)}
+    def get_params(self) -> dict[str, Any]:
+        return {**super().get_params(), "graph": copy.deepcopy(self._as_given)}
 
 
 class UCBGT(IndexLearner):
