@@ -1,4 +1,4 @@
-"""Epsilon-greedy in plain Python: a learner of one's own."""
+"""Your own learner in plain Python: epsilon-greedy."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ import abstain as ab
 
 
 class EpsilonGreedy(ab.Learner):
-    """Follow the least mean loss, but with probability epsilon anybody."""
+    """Follow the least mean loss, but with probability epsilon an expert drawn at random."""
 
     options = ("epsilon",)
 
@@ -18,27 +18,32 @@ class EpsilonGreedy(ab.Learner):
         self.total, self.seen = np.zeros((2, experts.n_experts))
 
     def choose(self, advice: ab.experts.Advice, cost: float) -> ab.extend.Choice:
+        """Choose the expert of the round."""
         predicts = ~advice.abstains[0, self.experts.rule_of]
         means = np.where(self.seen > 0, self.total / np.maximum(self.seen, 1), -np.inf)
         best = int(np.argmin(means))
-        anybody = int(self._random.integers(self.experts.n_experts))
-        expert = anybody if self._random.random() < self.epsilon else best
+        drawn = int(self.random.integers(self.experts.n_experts))
+        expert = drawn if self.random.random() < self.epsilon else best
         probability = self.epsilon * predicts.mean() + (1 - self.epsilon) * predicts[best]
         return ab.extend.Choice(expert, float(probability), np.zeros(0))
 
     def commit(self, decision: ab.Decision) -> None:
+        """Learn what a round without label shows."""
         if decision.abstained:  # no label will come; whoever abstained here pays the cost
             paid = decision.abstains[self.experts.rule_of]
             self.total[paid] += decision.cost
             self.seen[paid] += 1
 
     def absorb(self, decision: ab.Decision, losses: np.ndarray) -> None:
+        """Learn from a label."""
         abstains = decision.abstains[self.experts.rule_of]
         self.total += np.where(abstains, decision.cost, losses[self.experts.predictor_of])
         self.seen += 1
 
     def arrays(self) -> dict[str, np.ndarray]:
+        """Return what was learnt, for files and copies."""
         return {"total": self.total.copy(), "seen": self.seen.copy()}
 
     def set_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take over what `arrays` returned."""
         self.total, self.seen = np.array(arrays["total"]), np.array(arrays["seen"])

@@ -14,7 +14,6 @@ from abstain._core.registry import Registry, as_plain, name_of, parameters_of
 from abstain.engine.files import LEARNERS
 from abstain.errors import InputError
 
-
 X, Y = ab.datasets.load("synthetic", n=120, seed=0)
 RINGS = ab.experts.hyperplanes(2, 3, 4, seed=0)
 

@@ -322,10 +322,11 @@ def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any]:
         data = bytearray(dtype.itemsize * count)
         view, done = memoryview(data), 0
         while done < len(data):
-            n = part.readinto(view[done : done + _CHUNK])
-            if n == 0:
+            some = part.read(min(_CHUNK, len(data) - done))
+            if not some:
                 raise ValueError(f"{entry.filename} ends after {done} bytes")
-            done += n
+            view[done : done + len(some)] = some
+            done += len(some)
         if part.read(1):  # at the end the checksum is compared
             raise ValueError(f"{entry.filename} goes on after {done} bytes")
     return np.frombuffer(data, dtype).reshape(shape)
