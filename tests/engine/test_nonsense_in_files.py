@@ -113,6 +113,7 @@ def test_numbers_that_cannot_be_are_refused(saved):
             refused(saved, header, {**entries, name: as_bytes(array + 1.7e308)})
 
 
+@pytest.mark.long
 def test_huge_numbers_are_refused_or_harmless(saved):
     """Sums of finite numbers may overflow: the file is refused, or the learner plays on and weights still sum to 1."""
     header, entries = read(saved)

@@ -250,10 +250,12 @@ def draw(matrix: ArrayLike, labels: Sequence[str] | None = None, ax: "Axes | Non
         The axes.
 
     Raises:
-        InputError: The matrix is not a graph, has too many experts, or the labels do not fit.
+        InputError: The matrix is not a graph, has too many experts, the labels do not fit, or Matplotlib is missing.
     """
-    import matplotlib.pyplot as plt
-
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise InputError("graphs.draw: needs Matplotlib: pip install 'abstain[studies]'") from None
     edges = as_edges(matrix)
     n = len(edges)
     if n > MOST_DRAWN:

@@ -1,6 +1,7 @@
 """Problems with independent rounds: lower bounds, biased graphs, and problems for ContEXP3-ABS."""
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,8 +35,8 @@ def misled_share(rounds: float, groups: int, heard: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Cliques:
-    """Groups of experts, and the graph in which each group sees itself; see `cliques`."""
+class Problem(ABC):
+    """A problem with independent rounds: draw some, and play them with these experts, this cost and this loss."""
 
     experts: ExpertSet
     """The experts to learn with."""
@@ -45,13 +46,8 @@ class Cliques:
     """The loss of a prediction."""
     means: tuple[float, ...]
     """The expected loss of each expert."""
-    graph: graphs.FeedbackGraph
-    """The graph of disjoint cliques."""
-    groups: int
-    """m, the number of groups."""
-    gap: float
-    """By how much the best expert errs less often."""
 
+    @abstractmethod
     def draw(self, n: int, seed: int | np.random.SeedSequence | None = None) -> tuple[Floats, Floats]:
         """Draw independent rounds.
 
@@ -65,15 +61,29 @@ class Cliques:
         Raises:
             InputError: ``n`` is not a number of rounds, or too large.
         """
+
+    def regime(self, n: int) -> Ints:
+        """Return the regime of each of n rounds (n,): always 0, because there is only one."""
+        return np.zeros(as_count(n, "n", least=0, most=MOST), np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Cliques(Problem):
+    """Groups of experts, and the graph in which each group sees itself; see `cliques`."""
+
+    graph: graphs.FeedbackGraph
+    """The graph of disjoint cliques."""
+    groups: int
+    """m, the number of groups."""
+    gap: float
+    """By how much the best expert errs less often."""
+
+    def draw(self, n: int, seed: int | np.random.SeedSequence | None = None) -> tuple[Floats, Floats]:
         K = self.experts.n_experts
         n, rng = as_count(n, "n", least=0, most=MOST // (2 * K)), np.random.default_rng(as_seed(seed))
         y = rng.choice([-1.0, 1.0], n)
         errs = rng.random((n, K)) < np.array(self.means)
         return np.hstack([np.where(errs, -y[:, np.newaxis], y[:, np.newaxis]), np.ones((n, 1))]), y
-
-    def regime(self, n: int) -> Ints:
-        """Return the regime of each of n rounds (n,): always 0, because there is only one."""
-        return np.zeros(as_count(n, "n", least=0, most=MOST), np.int64)
 
     @property
     def rate(self) -> float:
@@ -142,45 +152,21 @@ def cliques(groups: int, size: int, gap: float, best: int = 0) -> Cliques:
 
 
 @dataclass(frozen=True, eq=False)
-class Regions:
+class Regions(Problem):
     """Regions of inputs, and rules that accept one region each; see `regions`."""
 
-    experts: ExpertSet
-    """The experts to learn with."""
-    cost: float
-    """The cost of abstaining."""
-    loss: losses.Loss
-    """The loss of a prediction."""
-    means: tuple[float, ...]
-    """The expected loss of each expert."""
     gap: float
     """By how much the best expert errs less often in its region."""
     best: int
     """The region of the best expert."""
 
     def draw(self, n: int, seed: int | np.random.SeedSequence | None = None) -> tuple[Floats, Floats]:
-        """Draw independent rounds.
-
-        Args:
-            n: The number of rounds.
-            seed: The seed of the draw.
-
-        Returns:
-            The inputs of the experts X (n, d) and the labels y (n,).
-
-        Raises:
-            InputError: ``n`` is not a number of rounds, or too large.
-        """
         P, m = self.experts.n_predictors, self.experts.n_rules
         n, rng = as_count(n, "n", least=0, most=MOST // (P + m)), np.random.default_rng(as_seed(seed))
         y, region = rng.choice([-1.0, 1.0], n), rng.integers(0, m, n)[:, np.newaxis]
         error = np.where((region == self.best) & (np.arange(P) == 0), 0.5 - self.gap, 0.5)
         scores = np.where(rng.random((n, P)) < error, -y[:, np.newaxis], y[:, np.newaxis])
         return np.hstack([scores, np.where(region == np.arange(m), 1.0, -1.0)]), y
-
-    def regime(self, n: int) -> Ints:
-        """Return the regime of each of n rounds (n,): always 0, because there is only one."""
-        return np.zeros(as_count(n, "n", least=0, most=MOST), np.int64)
 
     def least(self, n: int) -> float:
         """Bound from below the regret of any learner that chooses without looking at x, averaged over which region is
@@ -318,42 +304,18 @@ def lipschitz(dim: int, cost: float = 0.3) -> Lipschitz:
 
 
 @dataclass(frozen=True, eq=False)
-class Instance:
-    """A problem with independent rounds: draw rounds, and play them with these experts, this cost and this loss."""
+class Instance(Problem):
+    """A problem with a few possible rounds, each with its probability."""
 
-    experts: ExpertSet
-    """The experts to learn with."""
-    cost: float
-    """The cost of abstaining."""
-    loss: losses.Loss
-    """The loss of a prediction."""
-    means: tuple[float, ...]
-    """The expected loss of each expert."""
     values: Floats
     """The possible rounds, one per row: predictions, margins and, last, the label."""
     probabilities: Floats
     """The probability of each of these rounds."""
 
     def draw(self, n: int, seed: int | np.random.SeedSequence | None = None) -> tuple[Floats, Floats]:
-        """Draw independent rounds.
-
-        Args:
-            n: The number of rounds.
-            seed: The seed of the draw.
-
-        Returns:
-            The inputs of the experts X (n, d) and the labels y (n,).
-
-        Raises:
-            InputError: ``n`` is not a number of rounds, or too large.
-        """
         n = as_count(n, "n", least=0, most=MOST)
         rows = np.random.default_rng(as_seed(seed)).choice(len(self.values), n, p=self.probabilities)
         return np.ascontiguousarray(self.values[rows, :-1]), self.values[rows, -1]
-
-    def regime(self, n: int) -> Ints:
-        """Return the regime of each of n rounds (n,): always 0, because there is only one."""
-        return np.zeros(as_count(n, "n", least=0, most=MOST), np.int64)
 
 
 # One row: predictions of the experts, margins of their rules, label. A prediction agrees with the label +1 or not.
