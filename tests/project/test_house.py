@@ -1,9 +1,11 @@
-"""What is said of the package outside of it: versions, targets, workflows."""
+"""The repository itself: its size and shape, versions, targets and workflows."""
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,64 @@ import pytest
 from ..lowest import lowest
 
 ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+FILES = sorted(SOURCE.rglob("*.py"))
+MOST_FILES, MOST_LINES, MOST_WITH_ONE_IMPORTER, MOST_DEPENDENCIES = 200, 29_000, 45, 4
+
+
+def importers():
+    """Return, for every module of the package, the modules that import it."""
+    names = {path: ".".join(path.relative_to(SOURCE).with_suffix("").parts) for path in FILES}
+    modules = {name.removesuffix(".__init__"): path for path, name in names.items()}
+    found = defaultdict(set)
+    for module, path in modules.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+            base = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                inside = f"{source}.{alias.name}"
+                found[inside if inside in modules else source].add(module)
+    return {module: found[module] for module, path in modules.items() if path.name != "__init__.py"}
+
+
+def test_the_package_stays_small():
+    assert len(FILES) <= MOST_FILES
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in FILES) <= MOST_LINES
+
+
+def test_few_modules_serve_one_other_module():
+    alone = sorted(module for module, users in importers().items() if len(users) == 1)
+    assert len(alone) <= MOST_WITH_ONE_IMPORTER, alone
+
+
+def test_few_hard_dependencies():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert len(project["dependencies"]) <= MOST_DEPENDENCIES, project["dependencies"]
+
+
+def test_import_abstain_imports_no_extra():
+    extras = "{'typer', 'rich', 'polars', 'jinja2', 'plotly', 'matplotlib', 'joblib', 'pydantic', 'sklearn', 'river'}"
+    code = f"import abstain, sys; print(sorted(set(sys.modules) & {extras}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_module_says_what_it_is():
+    silent = [path for path in FILES if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
+    assert silent == []
+
+
+def test_layers_of_the_linter_are_there():
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ][0]
+    named = {one.strip().removeprefix("abstain.") for row in contract["layers"] for one in re.split("[|:]", row)}
+    here = {path.stem if path.is_file() else path.name for path in (SOURCE / "abstain").iterdir()}
+    here -= {"__init__", "__main__", "py", "__pycache__"}
+    assert named >= here, f"not in a layer of pyproject.toml: {sorted(here - named)}"
 
 
 def test_the_lowest_versions_are_those_of_the_project():
