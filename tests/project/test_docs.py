@@ -1,8 +1,10 @@
 """The site: what is executed elsewhere is shown as it was written, and nothing is missing."""
 
 import importlib.util
+import inspect
 import re
 import tomllib
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -141,6 +143,14 @@ def test_the_reference_has_every_public_name():
     for name in ab.__all__:
         if name not in modules and name != "AbstainError":
             assert re.search(rf":: abstain\.{name}$", pages, re.MULTILINE), name
+
+
+def test_every_name_of_the_reference_exists():
+    """A function is a function, a class a class, a module a module."""
+    kinds = {"function": inspect.isfunction, "class": inspect.isclass, "module": inspect.ismodule}
+    for path in (ROOT / "docs" / "reference").glob("*.md"):
+        for kind, name in re.findall(r"^\.\. auto(\w+):: (\S+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
+            assert kinds[kind](reduce(getattr, name.split(".")[1:], ab)), f"{path.name}: {name} is no {kind}"
 
 
 def test_versions_agree():
