@@ -31,10 +31,10 @@ def test_reproduce_says_what_is_wrong(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
     result = CliRunner().invoke(app, ["reproduce", "main", "--quick", "--out", str(file)])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "cannot be written" in result.output
     result = CliRunner().invoke(app, ["reproduce", "nothing", "--out", str(tmp_path)])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "expected one of main, regret" in result.output
 
 

@@ -37,7 +37,7 @@ def test_listing(tmp_path, user):
 
 def test_a_folder_that_is_not_there(tmp_path):
     result = run("--data", tmp_path / "none")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "error: data: expected a folder" in result.output
 
 
@@ -47,7 +47,7 @@ def test_get(site, tmp_path, monkeypatch, user):
     monkeypatch.setitem(known_sets.SETS, "guide", known)
     monkeypatch.setitem(known_sets.SETS, "skin", dataclasses.replace(known, name="skin", files=((f"{site.url}/b",),)))
     result = run("get", "skin", "guide", "guide", "synthetic", "nothing[/]")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "404" in result.output
     assert f"guide: {user / 'guide.npz'}" in result.output
     assert "got 'synthetic', which needs none" in result.output

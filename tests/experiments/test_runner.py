@@ -329,7 +329,7 @@ def test_the_command_fails_in_words(tmp_path, monkeypatch):
         ([path, "--out", tmp_path / "out", "--dask", "here"], "such as tcp://host:8786, got 'here'"),
     ):
         result = command(*arguments, "--jobs", 1)
-        assert result.exit_code == 1, result.output
+        assert result.exit_code == 2, result.output
         assert words in " ".join(result.output.split())
         assert "Traceback" not in result.output
     assert command("--jobs", 0).exit_code == 2
@@ -339,7 +339,7 @@ def test_the_command_fails_in_words(tmp_path, monkeypatch):
 
     monkeypatch.setattr(jobs, "simulate", failing)
     result = command(path, "--out", tmp_path / "failed", "--jobs", 1)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert (
         "failed: synthetic, cost 0.1, expert set 0, draw 0 (and 5 more): RuntimeError: out of [luck]" in result.output
     )

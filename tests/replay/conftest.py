@@ -1,4 +1,4 @@
-"""The page takes longer than the rest of a small replay, and has tests of its own."""
+"""A page takes longer than the rest of a small replay, and has its own tests."""
 
 import pytest
 

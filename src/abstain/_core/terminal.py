@@ -48,6 +48,14 @@ def console(**options: Any) -> "Console":
     from rich.segment import Segment
 
     class Plain(Console):
+        def print(self, *args: Any, **kwargs: Any) -> None:
+            try:
+                super().print(*args, **kwargs)
+            except BrokenPipeError:  # the reader of a pipe had enough: not an error
+                raise
+            except OSError as error:
+                raise unwritable(error) from None
+
         def render(self, *args: Any, **kwargs: Any) -> Iterable[Segment]:
             for segment in super().render(*args, **kwargs):
                 if segment.control or segment.text.isprintable():
@@ -57,6 +65,11 @@ def console(**options: Any) -> "Console":
                     yield Segment("\n".join(lines), segment.style)
 
     return Plain(**options)
+
+
+def unwritable(error: OSError) -> OSError:
+    """An error that says what could not be written: the standard output, whose disk may be full."""
+    return OSError(f"standard output: cannot be written ({error.strerror or error})")
 
 
 def say(console: "Console", *lines: str, style: str | None = None) -> None:

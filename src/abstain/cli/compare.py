@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from .._core.terminal import say
+from .console import command
+
 
 def compare(
     one: Annotated[Path, typer.Argument(metavar="OUT1", help="A folder of results, or its results.parquet.")],
@@ -14,18 +17,10 @@ def compare(
 
     Ends with 0 if nothing does, 1 if something does, 2 if it cannot be said.
     """
-    from rich.console import Console
+    with command("compare", "studies") as console:
+        from ..experiments.compare import differences
 
-    from ..errors import AbstainError
-    from ..experiments.compare import differences
-
-    console = Console()
-    try:
         found = differences(one, other)
-    except (AbstainError, OSError) as error:
-        console.print(f"error: {error}", markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(2) from None
-    for text in found or ["The same: nothing differs but what depends on the machine."]:
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
+        say(console, *(found or ["The same: nothing differs but what depends on the machine."]))
     if found:
         raise typer.Exit(1)

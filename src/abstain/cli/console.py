@@ -66,13 +66,12 @@ def run_app(app: typer.Typer) -> None:
         app()
     except SystemExit as stop:
         code = stop.code
-    except OSError as error:
-        code = failed(f"standard output: cannot be written ({error.strerror or error})").exit_code
+    except OSError as error:  # printing help, say: subcommands handle their own errors
+        code = failed(str(terminal.unwritable(error))).exit_code
     try:
         sys.stdout.flush()
     except OSError as error:
-        if not code:
-            code = failed(f"standard output: cannot be written ({error.strerror or error})").exit_code
+        code = code or failed(str(terminal.unwritable(error))).exit_code
         with suppress(OSError):  # Python flushes once more at the end, and must not fail then
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code if isinstance(code, int) else ERROR)

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .console import command
+
 
 def reproduce(
     study: Annotated[
@@ -31,27 +33,14 @@ def reproduce(
     dask: Annotated[str | None, typer.Option(help="The address of a Dask scheduler to be used instead.")] = None,
 ) -> None:
     """Run studies, the paper's main one if none is named, and show what comes out."""
-    from rich.console import Console
-    from rich.markup import escape
-
-    from ..errors import AbstainError
-    from ..experiments.reproduce import reproduce as run
-    from ..paper import find
-
-    console = Console()
     if out is None:
         out = Path("out", "quick") if quick else Path("out")
-    try:
-        command = f"abstain reproduce {study}{' --quick' if quick else ''}"
-        fine = run(
-            find(study), out, command=command, quick=quick, data=data, jobs=jobs, dask=dask, console=console
-        )  # fmt: skip
-    except (AbstainError, OSError) as error:
-        console.print(f"[red]error:[/red] {escape(str(error))}", highlight=False, soft_wrap=True)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        text = f"Interrupted. What is finished is kept in {out}: the same command goes on from there."
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(130) from None
+    stopped = f"Interrupted. What is finished is kept in {out}: the same command goes on from there."
+    with command("reproduce", "studies", stopped=stopped) as console:
+        from ..experiments.reproduce import reproduce as run
+        from ..paper import find
+
+        words = f"abstain reproduce {study}{' --quick' if quick else ''}"
+        fine = run(find(study), out, command=words, quick=quick, data=data, jobs=jobs, dask=dask, console=console)
     if not fine:
         raise typer.Exit(1)

@@ -28,8 +28,8 @@ draws = 2
 SMALL = {
     (): (["--version"], 0),
     ("datasets",): (["--data", "here, ünd ☃"], 0),
-    ("datasets", "get"): (["☃"], 1),
-    ("warmup",): (["☃"], 1),
+    ("datasets", "get"): (["☃"], 2),
+    ("warmup",): (["☃"], 2),
     ("replay",): (["☃.csv", "--model", "☃=ä:sure", "--label", "ü", "--out", "öut ☃"], 0),
     ("demo",): (["--out", "☃.toml"], 2),  # no folder
     ("reproduce",): (["☃.toml", "--quick", "--jobs", "1", "--out", "öut ☃"], 0),
@@ -93,9 +93,24 @@ def run(folder, encoding, *words):
 )
 def test_every_command_prints_in_cp1252(folder, path):
     words, code = SMALL[path]
-    assert run(folder, "cp1252", *path, "--help")[0] == 0
-    assert run(folder, "cp1252", *path, "--no-such-option-☃")[0] == 2
     assert run(folder, "cp1252", *path, *words)[0] == code
+
+
+def test_every_help_and_wrong_option_prints_in_cp1252():
+    code = (
+        "import sys, abstain.cli\n"
+        f"for path in {PATHS!r}:\n"
+        "    for word, expected in (('--help', 0), ('--no-such-option-\u2603', 2)):\n"
+        "        sys.argv = ['abstain', *path, word]\n"
+        "        try:\n"
+        "            abstain.cli.run()\n"
+        "        except SystemExit as stop:\n"
+        "            assert stop.code == expected, (path, word, stop.code)\n"
+        "        else:\n"
+        "            raise AssertionError(path)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=os.environ | UNUSUAL["cp1252"], capture_output=True)
+    assert done.returncode == 0, done.stderr.decode(errors="replace")
 
 
 @pytest.mark.long
@@ -124,7 +139,7 @@ def test_a_narrow_terminal(folder, encoding, monkeypatch):
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_name_that_is_no_text(folder, encoding):
     code, shown = run(folder, encoding, "reproduce", os.fsdecode(b"\xff.toml"))
-    assert (code, b"error:" in shown) == (1, True)
+    assert (code, b"error:" in shown) == (2, True)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
