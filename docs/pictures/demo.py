@@ -7,7 +7,7 @@ import matplotlib.dates as dates
 import numpy as np
 from matplotlib.figure import Figure
 
-from abstain.paper.logs import demo
+from abstain.replay import demo
 from abstain.replay.options import Options
 from abstain.replay.run import replay
 

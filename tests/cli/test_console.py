@@ -60,7 +60,7 @@ def test_a_command_names_its_extra(tmp_path, packages, words, line):
 def test_the_demo_makes_its_log_without_the_packages_of_studies(tmp_path):
     code = (
         "import sys\nsys.modules.update(dict.fromkeys(('matplotlib', 'joblib', 'pydantic')))\n"
-        "from abstain.paper.logs import demo"
+        "from abstain.replay import demo"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 

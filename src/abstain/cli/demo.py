@@ -18,7 +18,7 @@ def demo(
     from .replay import replay
 
     with command("demo", "sklearn") as console:
-        from ..paper.logs import demo as log
+        from ..replay import demo as log
 
         path = out / "log.csv"
         say(console, "Three models are fitted, and read 20,000 pictures of digits in 30 days ...")

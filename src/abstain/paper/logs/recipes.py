@@ -2,7 +2,6 @@
 
 import importlib
 import zlib
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -15,10 +14,10 @@ from ...experiments.sets import MissingDataError
 from ...experiments.specs import Keyed
 from ...experts import ExpertSet
 from ...experts.columns import spaced
+from ...instances.models import BINARY, CLASSES, NUMBERS, Answers, answers
 from ...losses import Loss
 from ...typing import Array, Floats, Ints
 
-BINARY, CLASSES, NUMBERS = "binary", "classes", "numbers"
 FILES = {"elevation": "covtype", "diabetes": "digits"}
 """The set that is here if, and only if, this source is; others are sets themselves."""
 _SCALES = {"elevation": 500.0, "diabetes": 300.0}
@@ -57,67 +56,6 @@ def _sklearn(module: str) -> Any:
         return importlib.import_module(f"sklearn.{module}")
     except ImportError:
         raise InputError("logs: need scikit-learn: pip install 'abstain[sklearn]'") from None
-
-
-NAMES = {False: ("logistic", "boosting", "bayes"), True: ("ridge", "boosting", "neighbours")}
-"""By whether they answer numbers."""
-
-
-class Answers(NamedTuple):
-    """What the models say in each round."""
-
-    predictions: Array
-    """(n, P): a class, or a number."""
-    confidence: Floats
-    """(n, P), in [0, 1]: one minus the loss the model expects of its answer."""
-
-
-def answers(task: str, X: Floats, y: Array, inputs: Floats, views: Sequence[Ints], seed: int) -> Answers:
-    """Fit the models on X and y, each on its own columns (its view), and let them answer all inputs.
-
-    One thread: sums in another order would make another log.
-    """
-    try:
-        from threadpoolctl import threadpool_limits  # comes with scikit-learn
-    except ImportError:
-        raise InputError("logs: need scikit-learn: pip install 'abstain[sklearn]'") from None
-    answer: Callable[..., tuple[Array, Floats]] = _numbers if task == NUMBERS else _classes
-    with threadpool_limits(1):
-        made = _models(task, seed)
-        told = [answer(model, X[:, at], y, inputs[:, at], seed) for model, at in zip(made, views, strict=True)]
-    return Answers(np.column_stack([one[0] for one in told]), np.column_stack([one[1] for one in told]))
-
-
-def _models(task: str, seed: int) -> tuple[Any, Any, Any]:
-    from sklearn import ensemble, linear_model, naive_bayes, neighbors, pipeline, preprocessing
-
-    def scaled(model: Any) -> Any:
-        return pipeline.make_pipeline(preprocessing.StandardScaler(), model)
-
-    if task == NUMBERS:
-        boosting = ensemble.HistGradientBoostingRegressor(max_iter=60, random_state=seed)
-        return scaled(linear_model.Ridge()), boosting, scaled(neighbors.KNeighborsRegressor(15))
-    boosting = ensemble.HistGradientBoostingClassifier(max_iter=60, random_state=seed)
-    return scaled(linear_model.LogisticRegression(max_iter=2_000)), boosting, scaled(naive_bayes.GaussianNB())
-
-
-def _classes(model: Any, X: Floats, y: Array, inputs: Floats, seed: int) -> tuple[Array, Floats]:
-    """The likeliest class and its probability."""
-    chances = model.fit(X, y).predict_proba(inputs)
-    return model.classes_[chances.argmax(axis=1)], np.clip(chances.max(axis=1), 0.0, 1.0)
-
-
-def _numbers(model: Any, X: Floats, y: Array, inputs: Floats, seed: int) -> tuple[Array, Floats]:
-    """The number and one minus the error to be expected: what the model's errors on a third of the rows, which it was
-    not fitted on, say of such an input.
-    """
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
-    cut = 2 * len(X) // 3
-    model.fit(X[:cut], y[:cut])
-    errors = np.minimum(np.abs(model.predict(X[cut:]) - y[cut:]), 1.0)
-    of_errors = HistGradientBoostingRegressor(max_iter=40, random_state=seed).fit(X[cut:], errors)
-    return model.predict(inputs), 1.0 - np.clip(of_errors.predict(inputs), 0.0, 1.0)
 
 
 TENTH = 0.1

@@ -1,8 +1,8 @@
-"""A log to try things on: three models read handwritten digits; pictures get worse, and one model breaks for some days.
+"""The log of `abstain demo`: three models read handwritten digits; pictures get worse, and one model breaks for days.
 
-The digits are those that come with scikit-learn, drawn again and again with noise, so that no two pictures are the
-same; the models are fitted on other digits than the log has. Boosting sees all points of a picture, the others two
-thirds of them. Nothing of it is made up but the noise and the calendar.
+The digits come with scikit-learn. They are drawn repeatedly with noise, so that no two pictures are the same. The
+models are fitted on digits that the log does not have. Boosting sees all points of a picture, the others two thirds.
+Only the noise and the calendar are made up.
 """
 
 from datetime import datetime, timedelta
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.files import replacing
-from ...typing import Bools, Floats
-from .recipes import CLASSES, answers, read
+from .._core.files import replacing
+from ..instances.models import CLASSES, answers
+from ..typing import Bools, Floats
 
 FIT = 600
 """Digits the models are fitted on."""
@@ -35,22 +35,24 @@ PLACES = 4
 
 def write(path: Path, rows: int = 20_000, seed: int = 0) -> None:
     """Write the log as CSV: time, label_time, label, and for each model its answer and its confidence."""
+    from sklearn.datasets import load_digits
+
     rng = np.random.default_rng(seed)
-    source = read("digits", None)
-    order = rng.permutation(len(source.X))
+    X, y = load_digits(return_X_y=True)
+    order = rng.permutation(len(X))
     fit, drawn = order[:FIT], rng.choice(order[FIT:], rows)
     when = np.sort(rng.choice(DAYS * 86_400, rows, replace=False)) / 86_400
-    shown = _blurred(rng, source.X[drawn], BLUR + (WORSE - BLUR) * np.clip(1.5 * when / DAYS - 0.5, 0.0, 1.0))
-    seen = _blurred(rng, source.X[fit], np.full(FIT, BLUR))
-    every = np.arange(source.X.shape[1])
+    shown = _blurred(rng, X[drawn], BLUR + (WORSE - BLUR) * np.clip(1.5 * when / DAYS - 0.5, 0.0, 1.0))
+    seen = _blurred(rng, X[fit], np.full(FIT, BLUR))
+    every = np.arange(X.shape[1])
     half = every[every % 3 > 0]
-    said = answers(CLASSES, seen, source.y[fit], shown, (half, every, half), int(rng.integers(2**31)))
+    said = answers(CLASSES, seen, y[fit], shown, (half, every, half), int(rng.integers(2**31)))
     broken = np.flatnonzero((when >= BROKEN[0]) & (when < BROKEN[1]))
     elsewhere, boosting = rng.permutation(broken), NAMES.index("boosting")
     for of_models in said:
         of_models[broken, boosting] = of_models[elsewhere, boosting]
     away = (when >= AWAY[0]) & (when < AWAY[1])
-    _write(path, when, source.y[drawn].tolist(), said.predictions.tolist(), said.confidence, away)
+    _write(path, when, y[drawn].tolist(), said.predictions.tolist(), said.confidence, away)
 
 
 def _blurred(rng: np.random.Generator, X: Floats, blur: Floats) -> Floats:
