@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from .._core.pages import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from ..errors import InputError
 from . import outputs
 
@@ -32,22 +33,22 @@ class Style(NamedTuple):
 
 # Okabe and Ito's palette, a marker and dashes each: told apart in grey, too. In the order of the legend.
 STYLES = {
-    "UCB": Style("#D55E00", "o", LONG),
-    "UCB-NT, own graph": Style("#56B4E9", "X", TWO_DASHES),
-    "UCB-NT": Style("#000000", "s", SHORT),
-    "UCB-GT": Style("#009E73", "^", FULL),
-    "UCB-GT, β = 0.625": Style("#E69F00", "P", DASH_DOT),
-    "EXP3-ABS": Style("#CC79A7", "v", SPARSE),
-    "FS": Style("#0072B2", "D", DOTS),
+    "UCB": Style(VERMILION, "o", LONG),
+    "UCB-NT, own graph": Style(SKY, "X", TWO_DASHES),
+    "UCB-NT": Style(BLACK, "s", SHORT),
+    "UCB-GT": Style(GREEN, "^", FULL),
+    "UCB-GT, β = 0.625": Style(ORANGE, "P", DASH_DOT),
+    "EXP3-ABS": Style(PURPLE, "v", SPARSE),
+    "FS": Style(BLUE, "D", DOTS),
 }
 OTHERS = (
-    Style("#56B4E9", "*", TWO_DASHES), Style("#999999", "p", FULL), Style("#7A5C00", "h", SHORT),
+    Style(SKY, "*", TWO_DASHES), Style("#999999", "p", FULL), Style("#7A5C00", "h", SHORT),
     Style("#004D73", "<", DASH_DOT), Style("#8A3FFC", "d", LONG), Style("#A11D21", "H", DASH_DOTS),
     Style("#5FA55A", ">", DOTS), Style("#F0A3C4", "8", FULL),
 )  # fmt: skip
 WIDE, HANDLE = 11.0, 8
 """Characters of the legend in an inch, and how many a line with its marker takes."""
-RED, BLUE, GREY = "#D55E00", "#0072B2", "#666666"
+RED, GREY = VERMILION, "#666666"
 _LOOK: dict[Any, Any] = {
     "svg.hashsalt": "abstain",  # the same picture is the same file
     "svg.fonttype": "path",

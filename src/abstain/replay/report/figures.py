@@ -7,6 +7,7 @@ from math import isnan, nan
 from statistics import median
 from typing import Any, NamedTuple
 
+from ..._core.pages import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from ..policies import Replay, Timeline
 
 MOST_POINTS = 60
@@ -223,14 +224,14 @@ class Drawn(NamedTuple):
 
 # Okabe and Ito's palette, without its yellow, which is lost on white, and its blue, which is the gate's; dashes tell
 # lines apart without colour, too.
-PALETTE = ("#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
+PALETTE = (ORANGE, GREEN, PURPLE, SKY, VERMILION, BLACK)
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 REST = "#BBBBBB"
 FONT = "system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif"
 POLICIES = {
-    "gate": Look("#0072B2", width=3.2), "tuned": Look("#D55E00", "dash"), "retuned-own": Look("#E69F00", "dot"),
-    "retuned-all": Look("#009E73", "dashdot"), "hindsight": Look("#555555", "longdash", 1.4),
-    "capacity": Look("#000000", "dot", 1.6),
+    "gate": Look(BLUE, width=3.2), "tuned": Look(VERMILION, "dash"), "retuned-own": Look(ORANGE, "dot"),
+    "retuned-all": Look(GREEN, "dashdot"), "hindsight": Look("#555555", "longdash", 1.4),
+    "capacity": Look(BLACK, "dot", 1.6),
 }  # fmt: skip
 MONEY: Figure = {"hoverformat": ",.4~g", "rangemode": "normal"}
 """An axis of prices."""
