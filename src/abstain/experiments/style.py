@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from .._core.pages import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from .._core.pages import BLACK, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from .._core.pages import BLUE as BLUE  # figures use it, too
 from ..errors import InputError
 from . import outputs
 
