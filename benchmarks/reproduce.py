@@ -6,7 +6,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from abstain.datasets import loading
 from abstain.experiments import jobs as playing
 from abstain.experiments import runner
 from abstain.experiments.study import LearnerStudy
-from abstain.experiments.toml import paper
+from abstain.paper import paper
 
 from .floor import ROUNDS, UNIT
 from .table import at_most, number, show
@@ -33,7 +32,7 @@ def study() -> LearnerStudy:
     assert isinstance(whole, LearnerStudy)
     here = tuple(name for name in whole.sets if ab.datasets.info(name).found is not None)
     learners = tuple(learner for learner in whole.learners if learner.label in FOUR)
-    return replace(whole, sets=here, settings=(), learners=learners, expert_sets=1)
+    return whole.replace(sets=here, settings=(), learners=learners, expert_sets=1)
 
 
 def computing(what: LearnerStudy, jobs: int) -> float:

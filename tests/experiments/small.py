@@ -1,6 +1,7 @@
 """Studies small enough for tests."""
 
-from abstain.experiments.toml import ExpertsSpec, LearnerSpec, LearnerStudy
+from abstain.experiments.specs import ExpertsSpec, LearnerSpec
+from abstain.experiments.study import LearnerStudy
 
 FEW = ExpertsSpec("hyperplanes", {"n_predictors": 3, "n_rings": 4})
 LEARNERS = (LearnerSpec("UCB-GT", "UCBGT"), LearnerSpec("EXP3-ABS", "Exp3Abs"), LearnerSpec("FS", "FullSupervision"))

@@ -8,11 +8,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import abstain as ab
+from abstain import paper as ours
 from abstain.errors import InputError
-from abstain.experiments import parts, toml
+from abstain.experiments import parts
 from abstain.experiments.results import MACHINE
 from abstain.experiments.runner import run
-from abstain.experiments.toml import LearnerSpec
+from abstain.experiments.specs import LearnerSpec
 
 CODE = '''
 """A learner that looks at x: it abstains on one side of the first feature, if an expert does."""
@@ -121,7 +122,7 @@ def folder(tmp_path):
 
 
 def read(folder):
-    return toml.read(folder / "mine.toml")["mine"]
+    return ours.read(folder / "mine.toml")["mine"]
 
 
 @pytest.fixture
@@ -136,7 +137,7 @@ def test_it_is_played_as_the_public_functions_play_it(folder, alone):
 
     study = read(folder)
     assert str(folder) not in sys.path
-    kind = parts.find("sides_of_x:Sides", str(folder)).kind
+    kind = parts.take("sides_of_x:Sides", str(folder)).value
     X, y = ab.datasets.load("synthetic", n=300, seed=seeds.of_data(study.seed, "synthetic", 1, 1))
     experts = ab.experts.hyperplanes(2, 3, 4, seed=seeds.of_experts(study.seed, "synthetic", 1))
     for label, learner in (
@@ -213,15 +214,15 @@ def test_the_one_beside_the_file_comes_first(folder, tmp_path, monkeypatch):
     (elsewhere / "sides_of_x.py").write_text("class Sides: pass\n")
     (elsewhere / "far_from_study.py").write_text(CODE)
     monkeypatch.syspath_prepend(str(elsewhere))
-    assert parts.find("sides_of_x:Sides", str(folder)).kind.__name__ == "Sides"
-    assert parts.find("far_from_study:Sides", str(folder)).kind.__module__ == "far_from_study"
+    assert parts.take("sides_of_x:Sides", str(folder)).value.__name__ == "Sides"
+    assert parts.take("far_from_study:Sides", str(folder)).value.__module__ == "far_from_study"
     package = folder / "package_of_mine"
     package.mkdir()
     (package / "__init__.py").write_text("")
     (package / "deep.py").write_text(CODE)
-    before = parts.find("package_of_mine.deep:Sides", str(folder))
+    before = parts.take("package_of_mine.deep:Sides", str(folder))
     (package / "other.py").write_text("x = 1\n")
-    assert parts.find("package_of_mine.deep:Sides", str(folder)).code != before.code
+    assert parts.take("package_of_mine.deep:Sides", str(folder)).code != before.code
 
 
 def test_what_may_be_wrong_waits_until_it_is_played(folder, tmp_path):

@@ -7,9 +7,8 @@ import pytest
 
 import abstain as ab
 from abstain.experiments import jobs, seeds
-from abstain.experiments.jobs import DrawJob, batches, comparators, draw_jobs
-from abstain.experiments.study import shown_rounds
-from abstain.experiments.toml import ExpertsSpec, LearnerSpec
+from abstain.experiments.jobs import DrawJob, batches, shown_rounds
+from abstain.experiments.specs import ExpertsSpec, LearnerSpec
 
 from .small import LEARNERS, small
 
@@ -20,27 +19,27 @@ def numbers(seed):
 
 def test_keys_are_of_the_content():
     study = small()
-    keys = [part.key for part in (*draw_jobs(study), *comparators(study))]
+    keys = [part.key for part in (*study.draw_jobs(), *study.comparators())]
     assert len(set(keys)) == len(keys) == 2 * 2 * 3 + 2 * 2
-    assert [job.key for job in draw_jobs(small(name="other", title="another"))] == keys[:12]
+    assert [job.key for job in small(name="other", title="another").draw_jobs()] == keys[:12]
     changes = [
         {"rounds": 201}, {"seed": 1}, {"checkpoints": 9}, {"learners": LEARNERS[:2]}, {"costs": (0.2,)},
         {"experts": ExpertsSpec("hyperplanes", {"n_predictors": 3, "n_rings": 5})},
         {"learners": (LearnerSpec("UCB-GT", "UCBGT", {"beta": 1.0}), *LEARNERS[1:])},
     ]  # fmt: skip
     for change in changes:
-        assert not set(keys) & {job.key for job in draw_jobs(small(**change))}
-    assert {job.key for job in draw_jobs(small(scale="minmax"))} == set(keys[:12])  # synthetic is not scaled
+        assert not set(keys) & {job.key for job in small(**change).draw_jobs()}
+    assert {job.key for job in small(scale="minmax").draw_jobs()} == set(keys[:12])  # synthetic is not scaled
     # A key that changed by itself would make every log useless.
     assert LearnerSpec("a", "UCB").key == LearnerSpec("a", "UCB", {}).key == "68374028b7c92dee7c088f8f"
     parts = [
-        replace(part, stage=replace(part.stage, version="1")) for part in (draw_jobs(study)[0], comparators(study)[0])
+        replace(part, stage=replace(part.stage, version="1")) for part in (study.draw_jobs()[0], study.comparators()[0])
     ]
     assert [part.key for part in parts] == ["192d7fe4d922fb91c633beeb", "9c5a3698ae6336e9b1d22dd3"]
 
 
 def test_batches_share_draws():
-    parts = [*draw_jobs(small()), *comparators(small())]
+    parts = [*small().draw_jobs(), *small().comparators()]
     found = batches([*parts, *parts])
     assert sorted(part.key for some in found for part in some) == sorted(part.key for part in parts)
     for some in found:
@@ -77,7 +76,7 @@ def test_a_cell_is_what_simulate_says(monkeypatch, most_bytes):
     jobs._kept.draws.clear()
     study = small()
     at = shown_rounds(200, 8)
-    for job in draw_jobs(study)[::5]:
+    for job in study.draw_jobs()[::5]:
         (record,) = jobs.run_batch([job], None)
         experts, X, y = by_hand(study, job.cost, job.stage.expert_set, job.draw)
         for spec, run in zip(LEARNERS, record["runs"], strict=True):
@@ -93,7 +92,7 @@ def test_a_cell_is_what_simulate_says(monkeypatch, most_bytes):
 def test_the_comparator_is_the_best_over_the_draws():
     study = small()
     at = shown_rounds(200, 8)
-    for group in comparators(study):
+    for group in study.comparators():
         (record,) = jobs.run_batch([group], None)
         draws = [by_hand(study, group.cost, group.stage.expert_set, draw) for draw in range(3)]
         totals = [ab.best_in_hindsight(*draw, cost=group.cost).total for draw in draws]
@@ -111,7 +110,7 @@ def test_the_comparator_is_the_best_over_the_draws():
 
 def test_the_comparator_of_experts_with_rules_of_their_own():
     study = small(experts=ExpertsSpec("axis_planes", {"n_predictors": 6, "thresholds": [0.0, 0.1, 0.4]}), expert_sets=1)
-    for group in comparators(study):
+    for group in study.comparators():
         (record,) = jobs.run_batch([group], None)
         totals = 0.0
         for draw in range(3):
@@ -127,14 +126,14 @@ def test_instances_bring_their_own():
         sets=(), costs=(), settings=(("bias-problem", 0.9), ("proposition-1", 0.9), ("proposition-1", 0.8)),
         experts=ExpertsSpec("instance"), learners=learners, expert_sets=1, draws=2, rounds=3_000,
     )  # fmt: skip
-    for job in draw_jobs(study):
+    for job in study.draw_jobs():
         (record,) = jobs.run_batch([job], None)
         make = ab.instances.bias_problem if job.stage.dataset == "bias-problem" else ab.instances.proposition_1
         instance = make(cost=job.cost)
         X, y = instance.draw(3_000, seeds.of_data(0, job.stage.dataset, 0, job.draw))
         trace = ab.simulate(ab.UCBGT(instance.experts, cost=instance.cost, loss=instance.loss), X, y)
         assert record["runs"][1]["loss"][-1] == np.cumsum(trace.loss)[-1]
-    for group in comparators(study):
+    for group in study.comparators():
         (record,) = jobs.run_batch([group], None)
         assert record["expert"] == (1 if group.stage.dataset == "bias-problem" else 0)
 
@@ -150,7 +149,7 @@ def test_costs_and_scalings_share_experts_and_data(monkeypatch, tmp_path):
     )
     for scale in ("maxabs", "minmax"):
         for record in jobs.run_batch(
-            draw_jobs(small(sets=("guide",), scale=scale, draws=1, expert_sets=1)), str(tmp_path)
+            small(sets=("guide",), scale=scale, draws=1, expert_sets=1).draw_jobs(), str(tmp_path)
         ):
             assert "runs" in record, record
     assert len(seen) == 2  # one table for both costs

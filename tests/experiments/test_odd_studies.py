@@ -1,7 +1,6 @@
 """Studies of one's own that are odd: what is wrong is said in words, and the rest is shown."""
 
 import re
-from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -12,7 +11,7 @@ from abstain.errors import InputError
 from abstain.experiments import curves, jobs, panels, study
 from abstain.experiments.style import look
 from abstain.experiments.tables import check_names
-from abstain.experiments.toml import paper
+from abstain.paper import paper
 
 from .frames import rows
 from .small import LEARNERS, small
@@ -56,14 +55,14 @@ def page_in(folder):
         ('[studies."a/b"]\n[studies.A-B]', "studies: expected a file name each, got one for 'a/b' and 'A-B'"),
         (
             '[studies.a]\ntable = "b"\n[studies.b]\nkind = "logs"\nlogs = ["digits"]\nlearners = ["UCB-GT"]',
-            "table: expected another name than that of a study of logs, got 'b'",
+            "table: expected another name than that of a study of another kind, got 'b'",
         ),
         ('[studies.a]\ntable = "x y"\n[studies.X-Y]', "tables: expected a file name each, got one for 'x y' and 'X-Y'"),
     ],
 )
 def test_studies_with_the_same_files_are_refused_before_anything_is_played(command, tmp_path, studies, named):
     code, said = command(studies)
-    assert code == 1
+    assert code == 2
     assert named in said
     assert not (tmp_path / "out").exists()
 
@@ -137,8 +136,8 @@ def test_curves_of_a_study_with_a_role_stand_for_one_without(command, tmp_path):
 
 def test_a_study_that_plays_all_of_another():
     whole, part, other = (small(name=name) for name in ("whole", "part", "other"))
-    part, other = replace(part, sets=(), costs=(), settings=part.settings[:1]), replace(other, seed=5)
-    assert study.repeated([part, whole, other, replace(whole, name="same")]) == {"part", "same"}
+    part, other = part.replace(sets=(), costs=(), settings=part.settings[:1]), other.replace(seed=5)
+    assert study.repeated([part, whole, other, whole.replace(name="same")]) == {"part", "same"}
     assert study.repeated(list(paper().values())) == {"main", "abstention"}
 
 

@@ -10,10 +10,11 @@ from polars.testing import assert_frame_equal
 import abstain as ab
 from abstain.datasets import reading
 from abstain.errors import FileError, InputError
-from abstain.experiments import parts, seeds, toml
+from abstain.experiments import parts, seeds
 from abstain.experiments.results import MACHINE
 from abstain.experiments.runner import run
-from abstain.experiments.toml import ExpertsSpec, LearnerSpec, LearnerStudy, SetSpec
+from abstain.experiments.specs import ExpertsSpec, LearnerSpec, SetSpec
+from abstain.experiments.study import LearnerStudy
 
 PARTS = '''
 """Parts of a study."""
@@ -108,7 +109,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def studies(folder):
-    return list(toml.read(folder / "mine.toml").values())
+    return list(ours.read(folder / "mine.toml").values())
 
 
 @pytest.fixture
@@ -181,11 +182,11 @@ def test_objects_from_python(folder, alone, tmp_path, monkeypatch):
 
 def test_a_changed_file_or_stream_is_played_anew(folder, tmp_path):
     out = tmp_path / "out"
-    first = run(list(toml.read(folder / "mine.toml").values()), out, jobs=1)
-    assert run(list(toml.read(folder / "mine.toml").values()), out, jobs=1).n_run == 0
+    first = run(list(ours.read(folder / "mine.toml").values()), out, jobs=1)
+    assert run(list(ours.read(folder / "mine.toml").values()), out, jobs=1).n_run == 0
     frame = pl.read_csv(folder / "mine.csv")
     frame.with_columns(pl.col("quality").reverse()).write_csv(folder / "mine.csv")  # of the same size
-    second = run(list(toml.read(folder / "mine.toml").values()), out, jobs=1)
+    second = run(list(ours.read(folder / "mine.toml").values()), out, jobs=1)
     assert second.failures == []
     assert second.n_kept == 2 * 2 * 2 + 4  # what was drawn: cells and comparators
     assert not first.curves.filter(dataset="mine")["best"].equals(second.curves.filter(dataset="mine")["best"])
@@ -270,12 +271,12 @@ def test_what_is_wrong(folder, before, after, match):
     assert before in TOML
     (folder / "mine.toml").write_text(TOML.replace(before, after, 1))
     with pytest.raises(InputError, match=match):
-        toml.read(folder / "mine.toml")
+        ours.read(folder / "mine.toml")
 
 
 def test_a_stream_that_is_wrong_says_so(folder, tmp_path):
     (folder / "mine.toml").write_text(TOML.replace(':stream", shift = 0.25', ':wrong"'))
-    session = run([toml.read(folder / "mine.toml")["levels"]], tmp_path, jobs=1)
+    session = run([ours.read(folder / "mine.toml")["levels"]], tmp_path, jobs=1)
     assert {record["failed"] for record in session.failures} == {
         "InputError: parts_of_mine:wrong: expected X and y, got ndarray"
     }

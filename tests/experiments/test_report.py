@@ -16,8 +16,9 @@ from abstain.experiments.report import sections
 from abstain.experiments.report.page import Rows
 from abstain.experiments.report.sections import readings as sized
 from abstain.experiments.results import summary
+from abstain.experiments.specs import LearnerSpec, SetSpec
+from abstain.experiments.study import LearnerStudy
 from abstain.experiments.tables import tables
-from abstain.experiments.toml import LearnerSpec, LearnerStudy, SetSpec
 from abstain.paper import readings
 
 from .frames import ORDERED, empty, grid, rows, setting

@@ -8,9 +8,10 @@ from typer.testing import CliRunner
 from abstain.cli import app
 from abstain.errors import FileError, InputError
 from abstain.experiments.report.page import rows_of
-from abstain.experiments.reproduce import find
 from abstain.experiments.runner import run
-from abstain.experiments.toml import ExpertsSpec, LearnerSpec, LearnerStudy, paper
+from abstain.experiments.specs import ExpertsSpec, LearnerSpec
+from abstain.experiments.study import LearnerStudy
+from abstain.paper import find, paper
 
 from .small import small
 
@@ -152,7 +153,7 @@ def test_studies_made_with_numpy(tmp_path):
         with pytest.raises(InputError, match="expected"):
             small(**wrong)
     for options in ({"graph": object()}, ["beta"]):
-        with pytest.raises(InputError, match="x: expected"):
+        with pytest.raises(InputError, match="x: options: expected"):
             LearnerSpec("x", "UCBNT", options)
 
 
@@ -168,5 +169,5 @@ def test_a_record_without_its_fields(tmp_path):
 
 
 def test_a_study_of_another_kind_is_no_study():
-    with pytest.raises(InputError, match="expected a name"):
+    with pytest.raises(InputError, match="study: name: expected a text"):
         LearnerStudy("")

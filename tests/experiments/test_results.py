@@ -4,9 +4,8 @@ import numpy as np
 import polars as pl
 
 from abstain.experiments import jobs
-from abstain.experiments.jobs import comparators, draw_jobs
+from abstain.experiments.jobs import shown_rounds
 from abstain.experiments.results import collect, summary
-from abstain.experiments.study import shown_rounds
 
 from .small import small
 
@@ -18,20 +17,20 @@ COLUMNS = {
 
 
 def records_of(study):
-    return {record["key"]: record for record in jobs.run_batch([*draw_jobs(study), *comparators(study)], None)}
+    return {record["key"]: record for record in jobs.run_batch([*study.draw_jobs(), *study.comparators()], None)}
 
 
 def test_collect():
     study = small()
     records = records_of(study)
-    curves = collect([study], records)
+    curves = collect([study], records)["results"]
     at = shown_rounds(200, 8)
     assert dict(curves.schema) == COLUMNS
     assert len(curves) == 2 * 2 * 3 * 3 * len(at)
     assert curves.equals(curves.sort("study", "dataset", "cost", "expert_set", "draw", "learner", "t"))
-    backwards = collect([study], dict(reversed(records.items())))
+    backwards = collect([study], dict(reversed(records.items())))["results"]
     assert curves.equals(backwards)
-    job, group = draw_jobs(study)[-1], comparators(study)[-1]
+    job, group = study.draw_jobs()[-1], study.comparators()[-1]
     rows = curves.filter(cost=job.cost, expert_set=1, draw=2, learner="FS")
     assert rows["t"].to_list() == at.tolist()
     run = records[job.key]["runs"][2]
@@ -44,12 +43,12 @@ def test_collect():
 def test_studies_share_records_and_missing_ones_leave_rows_out():
     study = small()
     records = records_of(study)
-    both = collect([study, small(name="same")], records)
+    both = collect([study, small(name="same")], records)["results"]
     assert both["study"].value_counts()["count"].n_unique() == 1
-    del records[draw_jobs(study)[0].key]
-    del records[comparators(study)[-1].key]
-    assert len(collect([study], records)) == len(both) // 2 * (12 - 1 - 3) // 12
-    empty = collect([study], {})
+    del records[study.draw_jobs()[0].key]
+    del records[study.comparators()[-1].key]
+    assert len(collect([study], records)["results"]) == len(both) // 2 * (12 - 1 - 3) // 12
+    empty = collect([study], {})["results"]
     assert dict(empty.schema) == COLUMNS
     assert len(empty) == 0
     assert len(summary(empty)) == 0
@@ -57,7 +56,7 @@ def test_studies_share_records_and_missing_ones_leave_rows_out():
 
 def test_summary():
     study = small()
-    curves = collect([study], records_of(study))
+    curves = collect([study], records_of(study))["results"]
     table = summary(curves)
     assert table.columns == [
         "study", "dataset", "cost", "learner", "t",

@@ -11,13 +11,14 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import abstain as ab
+from abstain import paper as ours
 from abstain.cli import app
-from abstain.experiments import results, runner, toml
+from abstain.experiments import results, runner
 from abstain.experiments.compare import _of_values
 from abstain.experiments.curves import SHOWN, curves_of, describe, draw_studies
 from abstain.experiments.runner import run
-from abstain.experiments.study import ROLES, described
-from abstain.experiments.toml import LearnerSpec
+from abstain.experiments.specs import LearnerSpec
+from abstain.experiments.study import ROLES
 from abstain.paper.growth import GrowthStudy
 
 from .frames import rows
@@ -163,18 +164,19 @@ def test_a_study_of_one_s_own(folder, tmp_path):
 
 def test_metadata(folder, tmp_path):
     reproduce(folder, tmp_path / "out")
-    about = results.read(tmp_path / "out").about
-    assert about["version"] == ab.__version__
-    (study,) = about["studies"]
+    found = results.read_all(tmp_path / "out")["results"]
+    assert found.version == ab.__version__
+    (study,) = found.studies
     assert (study["seed"], study["rounds"], study["own"][0]["path"]) == (2018, 80, "mine.csv")
     assert study["learners"][0]["all_options"]["beta"] == 2.5  # though nobody gave it
-    assert str(tmp_path) not in json.dumps(about)
+    assert str(tmp_path) not in json.dumps(found.studies)
 
 
 def test_growth_is_kept_with_the_results(tmp_path):
     session = run([GrowthStudy("growth", dims=(1,), rounds=(50, 100), runs=2)], tmp_path, jobs=1)
-    assert [tuple(row) for row in results.read(tmp_path).about["growth"]] == session.grown
-    assert len(session.grown) == 4
+    found = results.read_all(tmp_path)
+    assert {kind: len(one.frame) for kind, one in found.items()} == {"growth": 4, "results": 0}
+    assert found["growth"].frame.equals(session.frames["growth"])
 
 
 def compare(*folders):
@@ -195,9 +197,10 @@ def test_compare(folder, tmp_path):
     assert code == 1
     lines = said.splitlines()
     assert "study mine: learners.UCB-GT.all_options.beta: 2.5, then 0.1" in lines
-    assert "curves: 6 runs, or points of them, only in the second (FS)" in lines
-    assert any(re.fullmatch(r"mine: mine, c = 0.2, UCB-GT: loss by up to .* \(in [123] runs\)", line) for line in lines)
-    assert not any(", first: " in line for line in lines)  # it does the same
+    assert any(re.fullmatch(r"results: \d+ rows only in the second \(learner FS\)", line) for line in lines)
+    other = r"mine: dataset mine, cost 0.2, learner UCB-GT: loss by up to .* \(in \d+ rows\)"
+    assert any(re.fullmatch(other, line) for line in lines)
+    assert not any("learner first: " in line for line in lines)  # it does the same
     code, said = compare(first, tmp_path / "none")
     assert (code, "got no such file" in said) == (2, True)
 
@@ -210,9 +213,9 @@ def test_a_changed_file_of_several_with_the_same_column_of_labels(folder, tmp_pa
     (folder / "mine.toml").write_text(text)
     lines = (folder / "mine.csv").read_text().splitlines()
     (folder / "other.csv").write_text("\n".join(lines))
-    before = described(toml.read(folder / "mine.toml")["mine"])
+    before = ours.read(folder / "mine.toml")["mine"].described()
     (folder / "mine.csv").write_text("\n".join(lines[:-1]))
-    after = described(toml.read(folder / "mine.toml")["mine"])
+    after = ours.read(folder / "mine.toml")["mine"].described()
     (said,) = _of_values("", before, after)
     assert re.fullmatch("own.mine.code: '[0-9a-f]{24}', then '[0-9a-f]{24}'", said)
 
@@ -232,7 +235,7 @@ def test_lines_without_a_terminal(monkeypatch, tmp_path):
 
 def test_the_time_left_is_told_once_enough_is_done_and_without_compiling(monkeypatch):
     """A minute for the first four, which come together, then ten seconds each."""
-    jobs = {str(k): SimpleNamespace(weight=2.0, learners=()) for k in range(200)}
+    jobs = {str(k): SimpleNamespace(weight=2.0, slow=()) for k in range(200)}
     moments = [0.0] + 4 * [60.0] + [60.0 + 10.0 * k for k in range(1, 197)]
     monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=iter(moments).__next__))
     stream = StringIO()
@@ -246,7 +249,6 @@ def test_the_time_left_is_told_once_enough_is_done_and_without_compiling(monkeyp
 
 
 def test_roles_of_the_paper_s_studies():
-    from abstain.experiments.toml import paper, shipped
-
-    assert {study.role for study in paper().values()} == set(ROLES)
-    assert all(not study.role for name, study in shipped().items() if name not in paper())
+    paper, *others = ours.shipped()
+    assert {paper.role(name) for name in paper} == set(ROLES)
+    assert {file.role(name) for file in others for name in file} == {""}

@@ -2,15 +2,16 @@
 
 import subprocess
 import sys
-from dataclasses import fields
 
 import numpy as np
 import pytest
 
+from abstain import paper as ours
 from abstain.errors import FileError, InputError
-from abstain.experiments import toml
-from abstain.experiments.study import shown_rounds
-from abstain.experiments.toml import ExpertsSpec, GrowthStudy, LearnerSpec, LearnerStudy, LogStudy
+from abstain.experiments.jobs import shown_rounds
+from abstain.experiments.specs import ExpertsSpec, LearnerSpec
+from abstain.experiments.study import LearnerStudy
+from abstain.paper.logs.study import LogStudy
 
 from .small import small
 
@@ -23,7 +24,7 @@ FOUR = ("UCB", "UCB-NT", "UCB-GT", "FS")
 
 
 def test_the_paper():
-    studies = toml.paper()
+    studies = ours.paper()
     assert [study.figure for study in studies.values()][:8] == ["5", "7-8", "9-10", "11", "12", "12", "13", "3"]
     main, regret = studies["main"], studies["regret"]
     assert main.settings == (("cod-rna", 0.2), ("guide", 0.1))
@@ -52,22 +53,31 @@ def test_the_paper():
     assert all(learner.options["ties"] == "random" for learner in readings["readings-ties"].learners)
 
 
-def test_select():
-    studies = toml.paper()
-    assert [study.name for study in toml.select(studies, "confidence")] == ["confidence", "confidence-minmax"]
-    readings = [name for name in studies if name.startswith("readings-")]
-    assert [study.name for study in toml.select(studies, "readings")] == ["regret", *readings]
-    everything = [study.name for study in toml.select(studies, "all")]
+def names(studies):
+    return [study.name for study in studies]
+
+
+def test_find():
+    assert names(ours.find("confidence")) == ["confidence", "confidence-minmax"]
+    readings = [name for name in ours.paper() if name.startswith("readings-")]
+    assert names(ours.find("readings")) == ["regret", *readings]
+    everything = names(ours.find("all"))
     assert "main" in everything
-    assert not [name for name in everything if name.startswith("readings")]
-    with pytest.raises(InputError, match="expected one of main, regret.*readings, all.*got 'nothing'"):
-        toml.select(studies, "nothing")
+    assert set(everything) == set(ours.paper()) - set(readings)
+    with pytest.raises(InputError, match="one of main, .*readings, beyond, moving, logs, tuning, all.*'nothing'"):
+        ours.find("nothing")
+
+
+def test_one_study_is_made_without_the_others():
+    ours.paper.cache_clear()
+    ours.shipped.cache_clear()
+    ours.find("main")
+    made = [name for file in ours.shipped() for name in file._made]
+    assert made == ["main"]
 
 
 def test_beyond_the_paper():
-    studies = toml.shipped()
-    assert list(studies)[: len(toml.paper())] == list(toml.paper())
-    beyond = toml.select(studies, "beyond")
+    beyond = ours.find("beyond")
     assert [study.name for study in beyond] == ["beyond-rings", "beyond-confidence", "beyond-minmax"]
     for study in beyond:
         assert len(study.settings) == 30
@@ -75,7 +85,7 @@ def test_beyond_the_paper():
         assert (study.rounds, study.seed) == (10_000, 1_000)
     assert sum(len(study.settings) for study in beyond if study.table == "beyond") == 60
     assert [study.scale for study in beyond] == ["maxabs", "maxabs", "minmax"]
-    moving = toml.select(studies, "moving")
+    moving = ours.find("moving")
     streams = [study for study in moving if study.table == "moving"]
     assert [study.rounds for study in streams] == [10_000, 100_000, 1_000_000]
     assert len({study.settings for study in streams}) == 1
@@ -85,9 +95,6 @@ def test_beyond_the_paper():
     for study in (*beyond, *moving):
         assert study.seed >= 1_000
         assert [learner.label for learner in study.learners] == [learner.label for learner in beyond[0].learners]
-    assert {study.name for study in toml.select(toml.paper(), "all")} < set(toml.paper())
-    with pytest.raises(InputError, match="expected one of main, .*readings, beyond, moving, logs, tuning, all"):
-        toml.select(studies, "nothing")
 
 
 def test_a_user_s_file(tmp_path):
@@ -104,7 +111,7 @@ def test_a_user_s_file(tmp_path):
         """,
         encoding="utf-8",
     )
-    study = toml.read(path)["mine"]
+    study = ours.read(path)["mine"]
     assert study.settings == (("synthetic", 0.05),)
     assert study.draws == 5  # the paper's, where the file says nothing
     assert [learner.kind for learner in study.learners] == ["UCBGT", "FullSupervision", "UCBNT"]
@@ -125,19 +132,19 @@ def test_a_user_s_file(tmp_path):
         ("[studies.a]\ndraws = 1.5", "draws: expected a whole number"),
         ("[studies.a]\ndraws = true", "draws: expected a whole number, at least 1, got True"),
         ("[studies.a]\ntitle = 5", "study a: title: expected a text, got 5"),
-        ("[studies.a]\nseed = '5'", "study a: seed: expected a whole number, got '5'"),
+        ("[studies.a]\nseed = '5'", "study a: seed: expected a whole number that is not negative, got '5'"),
         ("[studies.a]\nseed = -1", "seed: expected"),
         ("[studies.a]\nscale = 'max'", "scale: expected one of maxabs, minmax, none, got 'max'"),
         ("[studies.a]\nround = 5", "study a: expected some of title, .*got round"),
         ("[defaults]\nround = 5\n[studies.a]", "defaults: expected some of title, .*got round"),
-        ("[studies.a]\nkind = 'grows'", "study a: kind: expected growth, logs or none, got 'grows'"),
-        ("[studies.a]\nkind = ['logs']", r"study a: kind: expected growth, logs or none, got \['logs'\]"),
-        ("[studies.a]\nkind = 'growth'\nlearners = ['UCB']", "study a: expected some of kind, .*dims.*, got learners"),
+        ("[studies.a]\nkind = 'grows'", "study a: kind: expected growth, logs, module:Class or none, got 'grows'"),
+        ("[studies.a]\nkind = ['logs']", r"study a: kind: expected growth, logs, module:Class or none, got \['logs'\]"),
+        ("[studies.a]\nkind = 'growth'\nlearners = ['UCB']", "study a: expected some of title, .*dims.*, got learners"),
         ("[studies.a]\nkind = 'growth'\ndims = 1", "study a: dims: expected a list, got 1"),
         ("[studies.a]\nkind = 'growth'\ndims = [0]", "study a: dims: expected a whole number, at least 1, got 0"),
         ("[studies.a]\nkind = 'growth'\ncost = 'x'", "study a: cost: expected a number, got 'x'"),
-        ("[studies.a]\nkind = 'logs'\ndelays = [0.5]", "study a: delays: expected a whole number, got 0.5"),
-        ("[studies.a]\nkind = 'logs'\nsets = []", "study a: expected some of kind, .*logs.*, got sets"),
+        ("[studies.a]\nkind = 'logs'\ndelays = [0.5]", "study a: delays: expected a whole number, at least 0, got 0.5"),
+        ("[studies.a]\nkind = 'logs'\nsets = []", "study a: expected some of title, .*logs.*, got sets"),
         ("[studies.a]\nkind = 'logs'\ngoals = [{learner='UCB'}]", "study a: goals: feedback: expected a value"),
         ("[studies.a]\nkind = 'logs'\ngoals = [{when=1}]", "goals: expected some of learner, .*moving, got when"),
         ("[studies.a]\nlearners = ['nobody']", "learner: expected one of UCB; .*got 'nobody'"),
@@ -175,7 +182,7 @@ def test_what_is_wrong(tmp_path, text, match):
     path = tmp_path / "mine.toml"
     path.write_text(text)
     with pytest.raises((InputError, FileError), match=match) as caught:
-        toml.read(path)
+        ours.read(path)
     assert str(path) in str(caught.value)
 
 
@@ -183,18 +190,31 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text("[studies.a]\nrounds = 'many'\nround = 5\n[studies.b]\nsets = 'guide'\nsettings = [['guide']]")
     with pytest.raises(InputError) as caught:
-        toml.read(path)
+        ours.read(path)
     first, *others = str(caught.value).split("; ")
     assert first == f"{path}: study a: rounds: expected a whole number, at least 1, got 'many'"
     assert [other.partition(":")[0] for other in others] == ["study a", "study b", "study b"]
     assert others[2] == "study b: settings: expected pairs of a set and a cost, got ['guide']"
 
 
-def test_the_shipped_files_are_held_to_it():
-    """Each field of a study may be said in a file, and the form of all shipped files is what the models say."""
-    for table, kind in ((toml.StudyTable, LearnerStudy), (toml.GrowthTable, GrowthStudy), (toml.LogTable, LogStudy)):
-        assert set(table.model_fields) - {"kind"} == {one.name for one in fields(kind)} - {"name", "own"}
-    assert len(toml.shipped()) > len(toml.paper())
+def test_all_shipped_studies_can_be_made():
+    for file in ours.shipped():
+        assert list(file.make_all()) == list(file)
+
+
+def test_a_kind_of_study_from_outside(tmp_path):
+    (tmp_path / "my_kind.py").write_text(
+        "from abstain.experiments.study import LearnerStudy\n\n\n"
+        "class Longer(LearnerStudy):\n    factor: int = 2\n\n"
+        "    def quick(self):\n        return self.replace(rounds=self.rounds * self.factor)\n"
+    )
+    path = tmp_path / "mine.toml"
+    path.write_text("[studies.a]\nkind = 'my_kind:Longer'\nfactor = 3\nrounds = 20\nsets = ['synthetic']\n")
+    study = ours.read(path)["a"]
+    assert (type(study).__name__, study.quick().rounds, study.costs) == ("Longer", 60, (0.1, 0.2, 0.3))
+    path.write_text("[studies.a]\nkind = 'my_kind:LearnerStudies'\n")
+    with pytest.raises(InputError, match="study a: kind: expected my_kind:LearnerStudies, but .* has no"):
+        ours.read(path)
 
 
 def test_what_the_file_makes_is_checked_in_python_too():
@@ -215,20 +235,20 @@ def test_what_the_file_makes_is_checked_in_python_too():
 
 @pytest.mark.parametrize("first", ["import abstain", HELP])
 def test_pydantic_is_imported_only_to_read_a_file(first):
-    then = "from abstain.experiments import toml; toml.paper(); assert 'pydantic' in sys.modules"
+    then = "from abstain.paper import paper; paper(); assert 'pydantic' in sys.modules"
     script = f"import sys\n{first}\nassert not {{'pydantic', 'jinja2'}} & set(sys.modules), 'too early'\n{then}"
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
 
 
 def test_no_such_file(tmp_path):
     with pytest.raises(FileError, match="cannot be read"):
-        toml.read(tmp_path / "no.toml")
+        ours.read(tmp_path / "no.toml")
 
 
 def test_quick():
-    quick = toml.paper()["regret"].quick()
+    quick = ours.paper()["regret"].quick()
     assert (quick.rounds, quick.draws, quick.expert_sets) == (2_000, 2, 1)
-    assert quick.settings == toml.paper()["regret"].settings
+    assert quick.settings == ours.paper()["regret"].settings
     assert small(draws=1).quick().draws == 1
     assert small().quick().rounds == 200
 
@@ -237,7 +257,7 @@ def test_studies_in_python():
     study = LearnerStudy("a", settings=[["synthetic", 0.2], ("synthetic", 0.1)], learners=[LearnerSpec("x", "UCB")])
     assert study.costs == (0.2, 0.1)
     assert study.sets == ("synthetic",)
-    with pytest.raises(InputError, match="a name"):
+    with pytest.raises(InputError, match="study: name: expected a text, got ''"):
         LearnerStudy("", sets=("synthetic",))
 
 

@@ -15,8 +15,9 @@ from abstain.experiments.formats import Grid, terminal
 from abstain.experiments.reproduce import _finals
 from abstain.experiments.results import summary
 from abstain.experiments.runner import run
+from abstain.experiments.specs import LearnerSpec
+from abstain.experiments.study import LearnerStudy
 from abstain.experiments.tables import finals, overview, slopes, tables, write
-from abstain.experiments.toml import LearnerSpec, LearnerStudy
 
 from .frames import empty, rows
 from .small import small

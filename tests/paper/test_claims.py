@@ -14,7 +14,7 @@ from abstain.errors import InputError
 from abstain.experiments import claims, evidence, report
 from abstain.experiments.evidence import Line, Results, Run
 from abstain.experiments.sets import INSTANCES
-from abstain.experiments.toml import ExpertsSpec
+from abstain.experiments.specs import ExpertsSpec
 from abstain.paper import claims as ours
 from abstain.paper import readings
 from abstain.paper.claims import bias, closeness, edges, order

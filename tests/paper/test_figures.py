@@ -1,7 +1,6 @@
 """What the figures show, without drawing."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -10,8 +9,8 @@ import pytest
 from abstain.experiments import panels, style
 from abstain.experiments.evidence import PAPER
 from abstain.experiments.figures import Source
-from abstain.experiments.toml import paper
 from abstain.instances import proposition_1
+from abstain.paper import paper
 from abstain.paper.claims import bias as claims_bias
 from abstain.paper.figures import bias, graphs, losses, main, sets
 
@@ -118,10 +117,10 @@ def test_why_edges_are_so_many():
     assert "with m empty rings the graph has 10,000 (19 m + 20) edges" in text
     assert "The published FS abstains on 0.489 of cod-rna, of whose rows the densest ring holds 0.441" in text
     assert "K = 2,000." in text
-    few = replace(study, experts=replace(study.experts, options={"n_predictors": 5, "n_rings": 20}))
-    balls = replace(study, experts=replace(study.experts, options={"regions": "balls"}))
-    for other in (few, balls, replace(study, scale="minmax"), paper()["confidence"]):
-        given = source([("main", "cod-rna", 0.2)], studies=[replace(other, name="main")])
+    few = study.replace(experts=study.experts.replace(options={"n_predictors": 5, "n_rings": 20}))
+    balls = study.replace(experts=study.experts.replace(options={"regions": "balls"}))
+    for other in (few, balls, study.replace(scale="minmax"), paper()["confidence"]):
+        given = source([("main", "cod-rna", 0.2)], studies=[other.replace(name="main")])
         assert "empty rings" not in main.caption(main.main(given))
 
 
@@ -305,7 +304,7 @@ def test_probabilities_of_proposition_1_are_all_shown(monkeypatch):
     first = curves([("bias", name, 0.9) for name in ("proposition-1", "bias-problem")], LABELS)
     sweep = curves([("sweep", name, 0.9) for name in names], LABELS[:2], rounds=(1, 1000, 2000))
     bias_study = paper()["bias"]
-    shown = bias.bias(Source(pl.concat([sweep, first]), [bias_study, replace(bias_study, name="sweep")]))
+    shown = bias.bias(Source(pl.concat([sweep, first]), [bias_study, bias_study.replace(name="sweep")]))
     assert [trial.rounds for trial in shown.trials] == [1000, 2000, 2000, 2000]
     assert [trial.title for trial in shown.trials] == [
         "the bias problem", *(f"proposition 1, p = {p}" for p in (0.9, 0.99, 0.999)),

@@ -7,21 +7,25 @@ import abstain as ab
 from abstain.errors import InputError
 from abstain.experiments import seeds
 from abstain.experiments.runner import run
-from abstain.experiments.toml import GrowthStudy, paper, read
-from abstain.paper import growth
+from abstain.paper import growth, paper, read
+from abstain.paper.growth import GrowthStudy
+
+
+def rows_of(session):
+    return growth.rows_of(session.frames["growth"])
 
 
 def test_a_run_and_a_second(tmp_path):
     study = GrowthStudy("grow", dims=(1, 2), rounds=(100, 500), runs=2, cost=0.2, seed=3)
     session = run([study], tmp_path, jobs=1)
-    assert [row[:5] for row in session.grown] == [
+    assert [row[:5] for row in rows_of(session)] == [
         ("three", None, d, n, k) for d in (1, 2) for n in (100, 500) for k in (0, 1)
     ]
     assert (session.n_run, len(session.curves)) == (8, 0)
     again = run([study], tmp_path, jobs=2)
-    assert (again.n_run, again.n_kept, again.grown) == (0, 8, session.grown)
-    assert len({row.regret for row in session.grown}) == 8
-    assert {(row.close, row.bound) for row in session.grown} == {(None, None)}
+    assert (again.n_run, again.n_kept, rows_of(again)) == (0, 8, rows_of(session))
+    assert len({row.regret for row in rows_of(session)}) == 8
+    assert {(row.close, row.bound) for row in rows_of(session)} == {(None, None)}
 
 
 def test_what_is_played():
@@ -57,7 +61,7 @@ def test_the_grid(tmp_path):
     assert 0 < found["bound"] <= 2_000
     assert np.ceil(2 / learner.epsilon) >= found["balls"]
     study = GrowthStudy("grow", dims=(1,), rounds=(50,), runs=1, actions="grid", gammas=(0.1, 0.2))
-    rows = run([study], tmp_path, jobs=1).grown
+    rows = rows_of(run([study], tmp_path, jobs=1))
     assert [row[:5] for row in rows] == [("grid", 0.1, 1, 50, 0), ("grid", 0.2, 1, 50, 0)]
     assert all(row.close <= 50 and row.bound > 0 for row in rows)
 

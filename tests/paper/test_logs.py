@@ -16,12 +16,13 @@ from abstain.cli import app
 from abstain.errors import InputError
 from abstain.experiments.formats import Strong
 from abstain.experiments.runner import run
-from abstain.experiments.toml import LearnerSpec, read, shipped
+from abstain.experiments.specs import LearnerSpec
 from abstain.experts.columns import spaced
+from abstain.paper import read, shipped
 from abstain.paper.logs import recipes, report
 from abstain.paper.logs import study as logged
 from abstain.paper.logs.recipes import LOGS, RECIPES, SHIPPED, THRESHOLDS, Recipe, make
-from abstain.paper.logs.study import Goal, LogJob, LogStudy, feedback_of, jobs
+from abstain.paper.logs.study import Goal, LogJob, LogStudy, feedback_of
 
 pytest.importorskip("sklearn")
 
@@ -135,14 +136,14 @@ def test_recipes():
 def test_what_is_played():
     job = LogJob(RECIPES["breast-cancer"], 600, 4, 30, EXP3)
     log = make(job.recipe, 600, 4, None)
-    (found,) = logged.play(job, None)["runs"]
+    (found,) = job.run(None)["runs"]
     seed = logged.seeds.of_learner(4, "breast-cancer", 0, 0, "EXP3-ABS, predicted")
     learner = ab.Exp3Abs(log.experts, cost=0.15, loss=log.loss, seed=seed)
     trace = ab.simulate(learner, log.inputs, log.y, delay=30)
     assert found["loss"] == trace.loss[60:].mean()
     assert found["abstained"] == trace.abstained[60:].mean()
     assert np.mean(found["pieces"]) == pytest.approx(trace.loss.mean())
-    runs = {run["label"]: run["loss"] for run in logged.play(replace(job, learner=None), None)["runs"]}
+    runs = {run["label"]: run["loss"] for run in replace(job, learner=None).run(None)["runs"]}
     rounds = log.answers.confidence, log.losses, 0.15, 60
     assert runs == {
         logged.TUNED: tuned(*rounds).loss[60:].mean(),
@@ -166,7 +167,7 @@ def test_interrupted_and_resumed(tmp_path, monkeypatch):
     (tmp_path / "parts" / "jobs.jsonl").write_bytes(lines[: lines.rindex(b"\n", 0, -1) + 20])  # killed while writing
     again = run([study], tmp_path / "parts", jobs=1)
     assert (again.n_run, again.n_kept) == (13, 11)
-    assert_frame_equal(again.logged.drop("seconds_run"), whole.logged.drop("seconds_run"), check_exact=True)
+    assert_frame_equal(*(one.frames["logs"].drop("seconds_run") for one in (again, whole)), check_exact=True)
     assert run([study], tmp_path / "parts", jobs=1).n_run == 0
 
 
@@ -235,7 +236,7 @@ def test_the_tables_and_goals():
 
 def test_a_single_seed_has_no_error(tmp_path):
     session = run([small(logs=FEW[:1], repetitions=1, delays=(0,))], tmp_path, jobs=1)
-    report.write(session.studies, session.logged, tmp_path, Console(quiet=True))
+    report.write(session.studies[0], session.frames["logs"], tmp_path, Console(quiet=True))
     text = (tmp_path / "tables" / "small.md").read_text(encoding="utf-8")
     assert "±" not in text
     assert "Of 1 seed, 3." in text
@@ -287,7 +288,7 @@ def test_the_studies_that_are_there():
     assert (study.seed, study.logs, study.delays) == (1_000, LOGS, (0, 100, 2_000))
     assert tuning.seed + tuning.repetitions <= 1_000
     assert {RECIPES[log].source for log in tuning.logs} == {"cod-rna", "cifar", "skin"}
-    assert not {job.key for job in jobs(study)} & {job.key for job in jobs(tuning)}
+    assert not {job.key for job in study.jobs()} & {job.key for job in tuning.jobs()}
     quick = study.quick()
     assert (quick.logs, quick.rounds, quick.repetitions) == (SHIPPED, 2_000, 2)
 

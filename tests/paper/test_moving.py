@@ -6,12 +6,11 @@ import pytest
 import abstain as ab
 from abstain.errors import InputError
 from abstain.experiments import jobs, seeds, sets
-from abstain.experiments.jobs import comparators, draw_jobs
+from abstain.experiments.jobs import shown_rounds
 from abstain.experiments.results import collect
 from abstain.experiments.runner import run
 from abstain.experiments.sets import INSTANCES, fingerprint
-from abstain.experiments.study import shown_rounds
-from abstain.experiments.toml import ExpertsSpec, LearnerSpec
+from abstain.experiments.specs import ExpertsSpec, LearnerSpec
 
 from ..experiments.small import small
 
@@ -61,7 +60,7 @@ def test_a_trap_traps():
 @pytest.mark.parametrize("name", ["rotating", "blocks-500", "trap-300"])
 def test_the_best_sequence(name):
     study = small(sets=(name,), costs=(0.2,), experts=OWN, expert_sets=1, rounds=1_200, draws=3)
-    (group,) = comparators(study)
+    (group,) = study.comparators()
     (record,) = jobs.run_batch([group], None)
     stream, at = INSTANCES[name](0.2), shown_rounds(1_200, 8)
     draws = [stream.draw(1_200, seeds.of_data(0, name, 0, draw)) for draw in range(3)]
@@ -88,15 +87,15 @@ def test_told_or_not_the_sequence_is_the_same(monkeypatch):
     for most in (jobs.MOST_BYTES, 0):
         monkeypatch.setattr(jobs, "MOST_BYTES", most)
         jobs._kept.draws.clear()
-        found.append(jobs.run_batch(comparators(study), None))
+        found.append(jobs.run_batch(study.comparators(), None))
     jobs._kept.draws.clear()
     assert found[0] == found[1]
 
 
 def test_results_have_both_comparators():
     study = small(sets=("flipping", "bias-problem"), costs=(0.3,), experts=OWN, expert_sets=1, draws=2)
-    records = {record["key"]: record for record in jobs.run_batch([*draw_jobs(study), *comparators(study)], None)}
-    last = collect([study], records).filter(t=200)
+    records = {record["key"]: record for record in jobs.run_batch([*study.draw_jobs(), *study.comparators()], None)}
+    last = collect([study], records)["results"].filter(t=200)
     moving, still = last.filter(dataset="flipping"), last.filter(dataset="bias-problem")
     assert (moving["tracked"] < moving["best"]).all()
     assert still["tracked"].equals(still["best"].rename("tracked"))
@@ -104,7 +103,7 @@ def test_results_have_both_comparators():
 
 def labels_of(name, n=2_000):
     study = small(sets=(name,), costs=(0.2,), expert_sets=1, draws=1, rounds=n)
-    rounds, regime = jobs._draw(draw_jobs(study)[0].stage, 0, 0.2, None)
+    rounds, regime = jobs._draw(study.draw_jobs()[0].stage, 0, 0.2, None)
     _, clean = ab.datasets.load("synthetic", n=n, seed=seeds.of_data(0, name, 0, 0))
     return rounds.y, clean, regime
 
@@ -136,14 +135,14 @@ def test_names_of_spoilt_sets(tmp_path, monkeypatch):
     study = small(sets=("late-clean-guide",), instead=(("late-clean-synthetic", 0.2),), draws=1, expert_sets=1)
     session = run([study], tmp_path / "out", jobs=1)
     assert list(session.missing) == ["guide"]
-    assert study.here(None).sets == ("late-clean-synthetic",)
+    assert study.here(None)[0].sets == ("late-clean-synthetic",)
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "guide.npz", X=rng.normal(size=(50, 4)), y=np.where(rng.random(50) < 0.5, 1, -1))
     assert fingerprint("late-clean-guide", str(tmp_path)) == fingerprint("guide", str(tmp_path))
-    assert study.here(tmp_path) == study
+    assert study.here(tmp_path) == (study, "")
     assert run([study], tmp_path / "out", data=tmp_path, jobs=1).failures == []
     (one,), (other,) = (
-        {job.key for job in draw_jobs(small(sets=("late-clean-synthetic",), costs=(0.1,), scale=scale, **few))}
+        {job.key for job in small(sets=("late-clean-synthetic",), costs=(0.1,), scale=scale, **few).draw_jobs()}
         for scale, few in (("maxabs", {"draws": 1, "expert_sets": 1}), ("minmax", {"draws": 1, "expert_sets": 1}))
     )
     assert one == other  # what is not scaled is not, spoilt or not

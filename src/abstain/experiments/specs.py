@@ -169,7 +169,7 @@ def counting(least: int = 1) -> Any:
 def one_of(value: Any, known: Any, name: str) -> None:
     """Raise an error unless the value is one of the known words."""
     if not isinstance(value, str) or value not in known:
-        raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
+        raise InputError(f"{name}: expected one of {', '.join(filter(None, known))}, got {shown(value)}")
 
 
 def word_of(*known: str) -> Any:

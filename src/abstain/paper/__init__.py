@@ -7,7 +7,8 @@ from importlib import resources
 
 from ..experiments.registry import CLAIMS, FIGURES, STUDIES, register, registered
 from ..experiments.study import Study
-from ..experiments.toml import StudyFile, read, select
+from ..experiments import toml
+from ..experiments.toml import StudyFile, select
 
 register(STUDIES, "growth", "abstain.paper.growth:GrowthStudy")
 register(STUDIES, "logs", "abstain.paper.logs.study:LogStudy")
@@ -32,18 +33,27 @@ def shipped() -> tuple[StudyFile, ...]:
     return tuple(found)
 
 
+def read(path: str | os.PathLike[str]) -> dict[str, Study]:
+    """The studies of a TOML file, by name; what it leaves out, and learners it does not define, are the paper's.
+
+    Raises:
+        FileError: If the file cannot be read.
+        InputError: With all that is wrong with the studies.
+    """
+    return toml.read(path, paper())
+
+
 def find(name: str | os.PathLike[str]) -> list[Study]:
     """The studies of a name, of which "all" are the paper's without other readings, or those of a TOML file.
 
-    What a file leaves out, and learners it does not define, are the paper's. With other readings comes our own,
-    `regret`, to compare them with.
+    With other readings comes our own, `regret`, to compare them with.
 
     Raises:
         InputError: If there is no such study, or something is wrong with one.
         FileError: If the file cannot be read.
     """
     if str(name).endswith(".toml"):
-        return list(read(name, paper()).values())
+        return list(read(name).values())
     if name == "all":
         return [paper()[key] for key in paper() if paper().role(key) != "reading"]
     chosen = select(shipped(), str(name))
