@@ -1,1 +1,54 @@
-"""A small framework for experiments: studies as data, run as jobs, collected, tabled, drawn, judged and compared."""
+"""Experiments: studies, the jobs they are played in, claims about their results, figures and a report.
+
+These names are for people who write studies, claims, figures or sections of the report; `abstain.paper` uses no others.
+"""
+
+from .._core.pages import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY
+from . import seeds
+from .claims import (
+    IN_ALL,
+    PART,
+    Claim,
+    Failure,
+    Finding,
+    Verdict,
+    Word,
+    all_claims,
+    by_share,
+    judge,
+    not_judged,
+    verdict,
+)
+from .curves import (
+    LINEAR,
+    QUANTITIES,
+    START,
+    Curve,
+    Marks,
+    Panel,
+    PanelGrid,
+    Place,
+    describe_bands,
+    draw_panels,
+    panel_grid,
+)
+from .evidence import Results, Run, Setting, Trajectory
+from .figures import Figure, all_figures
+from .formats import Strong, TextTable, factor, markdown_table, number
+from .jobs import PUBLISHED, Job, Record
+from .registry import CLAIMS, FIGURES, SECTIONS, STUDIES, register
+from .report import Cell, HtmlTable, Section, render
+from .sets import GAPPED, INSTANCES, PREDICTING, PROPOSITION_1
+from .specs import ExpertsSpec, LearnerSpec, SetSpec
+from .study import Columns, Description, LearnerStudy, Study, with_curves
+from .style import GREY, RED, Style, new_figure, plain, styles
+
+__all__ = [
+    "BLACK", "BLUE", "CLAIMS", "FIGURES", "GAPPED", "GREEN", "GREY", "INSTANCES", "IN_ALL", "LINEAR", "ORANGE", "PART",
+    "PREDICTING", "PROPOSITION_1", "PUBLISHED", "PURPLE", "QUANTITIES", "RED", "SECTIONS", "SKY", "START", "STUDIES",
+    "Cell", "Claim", "Columns", "Curve", "Description", "ExpertsSpec", "Failure", "Figure", "Finding", "HtmlTable",
+    "Job", "LearnerSpec", "LearnerStudy", "Marks", "Panel", "PanelGrid", "Place", "Record", "Results", "Run", "Section",
+    "SetSpec", "Setting", "Strong", "Study", "Style", "TextTable", "Trajectory", "Verdict", "Word", "all_claims",
+    "all_figures", "by_share", "describe_bands", "draw_panels", "factor", "judge", "markdown_table", "new_figure",
+    "not_judged", "number", "panel_grid", "plain", "register", "render", "seeds", "styles", "verdict", "with_curves",
+]  # fmt: skip

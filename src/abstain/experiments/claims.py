@@ -1,4 +1,4 @@
-"""The ledger: each claim of the paper, judged from results."""
+"""Claims: a sentence about results, the rule that decides it, and the verdict."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -6,30 +6,36 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from .._core.validation import as_count
 from ..errors import InputError
-from .evidence import Known, Results
+from .evidence import Results
 from .registry import CLAIMS, collected
-from .study import Study
 
 if TYPE_CHECKING:
-    import polars as pl
     from rich.table import Table
 
 
 Word: TypeAlias = Literal["holds", "holds in part", "fails", "not judged"]
 MARKS: dict[Word, str] = {"holds": "●", "holds in part": "◐", "fails": "○", "not judged": "·"}
 """A shape for every verdict, so that none depends on colour."""
+_COLOURS = {"holds": "green", "holds in part": "yellow", "fails": "red", "not judged": "dim"}
+_SHOWN = 3
+"""Settings named under a claim in the terminal. The report lists all."""
 
 PART = 0.5
-"""A claim about all settings that is true on at least half of them holds in part: it is then the rule, with exceptions;
-on fewer it is the exception itself."""
-
+"""A claim about all settings holds in part if it is true in at least half of them: it is then the rule, with
+exceptions. In fewer it is the exception itself."""
 IN_ALL = f"It holds if so in every setting, in part if in at least {PART:.0%} of them."
 """`by_share` of settings, in words."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A setting in which a claim is not true, with the numbers that say so."""
+    """A setting in which a claim is false.
+
+    Args:
+        dataset: The data set, or whatever else names the setting.
+        cost: The cost, or None if the claim is not about one cost.
+        note: The numbers that show it.
+    """
 
     dataset: str
     cost: float | None
@@ -42,14 +48,19 @@ class Failure:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a judge finds."""
+    """What a judge returns.
+
+    Args:
+        word: The verdict.
+        numbers: A sentence with the numbers behind it, or with the study to run.
+        fails_at: The settings in which the claim is false.
+        studies: The studies whose results were used, in any order; duplicates are fine.
+    """
 
     word: Word
     numbers: str
-    """A sentence with the numbers behind the verdict, or with what to run."""
     fails_at: Sequence[Failure] = ()
     studies: Iterable[str] = ()
-    """The studies whose results were used, in any order and often."""
 
     def __post_init__(self) -> None:
         if self.word not in MARKS or not isinstance(self.numbers, str):
@@ -57,50 +68,26 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What the results say of one claim of the paper."""
-
-    number: int
-    claim: str
-    rule: str
-    verdict: Word
-    numbers: str
-    fails_at: list[Failure]
-    studies: tuple[str, ...]
-
-    @property
-    def mark(self) -> str:
-        """The verdict as a shape."""
-        return MARKS[self.verdict]
-
-
-def not_judged(study: str, lacks: str = "") -> Finding:
-    """What is said without results: which study to run."""
-    return Finding("not judged", f"{lacks or 'No results'}: run `abstain reproduce {study}`.")
-
-
-def by_share(good: int, total: int) -> Word:
-    """The verdict on a claim about all of ``total`` settings that is true on ``good`` of them."""
-    if good == total:
-        return "holds"
-    return "holds in part" if good >= PART * total else "fails"
-
-
-@dataclass(frozen=True)
 class Claim:
-    """A claim, refused where one of its parts is missing: at import, not after hours of computing.
+    """A claim to be judged. A missing part raises an error at import, not after hours of computing.
 
-    A module of this package that has one at its top level is all that it takes to be among the verdicts.
+    Args:
+        number: Its place in the report. The paper has 1 to 25.
+        text: The claim, in one sentence.
+        rule: What decides the verdict, in words.
+        judge: A function of `Results` that returns a `Finding`.
+        of_readings: Whether other readings of the paper are judged by it, too.
+        note: A remark below the numbers in the report.
+        see: The key of a section of the report that says more.
     """
 
     number: int
     text: str
-    """What is claimed, in a sentence."""
     rule: str
-    """What decides the verdict, in words, from the words of the claim."""
-    judge: "Callable[[Results], Finding]"
+    judge: Callable[[Results], Finding]
     of_readings: bool = False
-    """Whether it is asked of other readings, too, which play the settings of figures 7 and 8."""
+    note: str = ""
+    see: str = ""
 
     def __post_init__(self) -> None:
         as_count(self.number, "claim: number")
@@ -112,54 +99,96 @@ class Claim:
             raise InputError(f"claim {self.number}: judge: expected a function of the results, got {self.judge!r}")
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """A claim with what was found."""
+
+    number: int
+    claim: str
+    rule: str
+    verdict: Word
+    numbers: str
+    fails_at: list[Failure]
+    studies: tuple[str, ...]
+    note: str = ""
+    see: str = ""
+
+    @property
+    def mark(self) -> str:
+        """The verdict as a shape."""
+        return MARKS[self.verdict]
+
+
+def not_judged(study: str, lacks: str = "") -> Finding:
+    """The finding without results.
+
+    Args:
+        study: The study to run.
+        lacks: What is missing; "No results" if empty.
+
+    Returns:
+        A finding that tells the reader what to run.
+    """
+    return Finding("not judged", f"{lacks or 'No results'}: run `abstain reproduce {study}`.")
+
+
+def by_share(good: int, total: int) -> Word:
+    """The verdict on a claim about all of ``total`` settings that is true in ``good`` of them."""
+    if good == total:
+        return "holds"
+    return "holds in part" if good >= PART * total else "fails"
+
+
 def all_claims() -> Sequence[Claim]:
-    """Every registered claim, by their numbers."""
+    """Every registered claim, sorted by number."""
     return collected(CLAIMS, Claim)
 
 
-def judge(curves: "pl.DataFrame", studies: Iterable[Study] = (), known: Known | None = None) -> list[Verdict]:
-    """A verdict on each claim, in their order, from the results frame of any studies.
+def judge(results: Results, claims: Iterable[Claim] | None = None) -> list[Verdict]:
+    """Judge claims.
 
-    ``studies`` are those whose roles are not the paper's, ``known`` is what the frame does not say.
+    Args:
+        results: The results to judge them from.
+        claims: The claims; all that are registered if None.
+
+    Returns:
+        One verdict per claim, in the same order.
     """
-    results = Results(curves, studies, known)
-    return [verdict(claim, results) for claim in all_claims()]
+    return [verdict(claim, results) for claim in (all_claims() if claims is None else claims)]
 
 
 def verdict(claim: Claim, results: Results) -> Verdict:
-    """The verdict on one claim. What goes wrong in a judge is said there; the other claims have theirs."""
+    """Judge one claim. If its judge raises an error, the verdict reports it; other claims are not affected."""
     try:
-        found = claim.judge(results)
-        if not isinstance(found, Finding):
-            raise InputError(f"judge: expected a Finding, got {found!r}")
+        finding = claim.judge(results)
+        if not isinstance(finding, Finding):
+            raise InputError(f"judge: expected a Finding, got {finding!r}")
     except Exception as error:
-        found = Finding("not judged", f"Its judge failed ({type(error).__name__}: {error}).")
-    studies = tuple(sorted(set(found.studies)))
-    return Verdict(claim.number, claim.text, claim.rule, found.word, found.numbers, list(found.fails_at), studies)
-
-
-STYLES = {"holds": "green", "holds in part": "yellow", "fails": "red", "not judged": "dim"}
-SHOWN = 3
-"""Settings named under a claim; the report has all."""
+        finding = Finding("not judged", f"Its judge failed ({type(error).__name__}: {error}).")
+    studies = tuple(sorted(set(finding.studies)))
+    return Verdict(
+        claim.number, claim.text, claim.rule, finding.word, finding.numbers, list(finding.fails_at), studies,
+        claim.note, claim.see,
+    )  # fmt: skip
 
 
 def table(verdicts: Sequence[Verdict]) -> "Table":
-    """A row a claim: number, claim, verdict (a shape and words), numbers and the first settings where it fails."""
+    """A Rich table: one row per claim with its verdict, the numbers and the first settings in which it fails."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    result = Table(title="The paper's claims", box=box.SIMPLE_HEAD, expand=True, padding=(0, 1, 1, 0))
+    result = Table(title="Claims", box=box.SIMPLE_HEAD, expand=True, padding=(0, 1, 1, 0))
     result.add_column("", justify="right", no_wrap=True)
     result.add_column("claim", ratio=4)
     result.add_column("verdict", no_wrap=True)
     result.add_column("numbers", ratio=7)
-    for verdict in verdicts:
-        numbers = Text(verdict.numbers)
-        for failure in verdict.fails_at[:SHOWN]:
+    for one in verdicts:
+        numbers = Text(one.numbers)
+        for failure in one.fails_at[:_SHOWN]:
             numbers.append(f"\n○ {failure}", style="dim")
-        if len(verdict.fails_at) > SHOWN:
-            numbers.append(f"\n  and {len(verdict.fails_at) - SHOWN} more", style="dim")
-        word = Text(f"{verdict.mark} {verdict.verdict}", style=STYLES[verdict.verdict])
-        result.add_row(str(verdict.number), Text(verdict.claim), word, numbers)
+        if len(one.fails_at) > _SHOWN:
+            numbers.append(f"\n  and {len(one.fails_at) - _SHOWN} more", style="dim")
+        word = Text(f"{one.mark} {one.verdict}", style=_COLOURS[one.verdict])
+        result.add_row(str(one.number), Text(one.claim), word, numbers)
     return result

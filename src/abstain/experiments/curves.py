@@ -1,50 +1,181 @@
-"""The curves of any study: regret, fraction abstained, edges and loss over t, a figure for each."""
+"""Learners' curves over the rounds: panels for a figure's own use, and four figures of every study."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from .. import datasets
 from . import outputs
-from .panels import (
-    LINEAR,
-    QUANTITIES,
-    UNITS,
-    Grid,
-    Line,
-    Panel,
-    Played,
-    draw,
-    lines_of,
-    n_experts,
-    repeated,
-    repetitions,
-)
+from .evidence import Results
 from .results import over_units, summary
+from .sets import INSTANCES, source
 from .study import LearnerStudy, earlier
-from .style import look, rendered, trying, write
+from .style import band, legend, look, new_figure, plain, rendered, styles, trying, write
 
 if TYPE_CHECKING:
     import polars
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-SHOWN = {**QUANTITIES, "loss": "average loss"}
-"""What is drawn of every study, and what an axis calls it."""
+QUANTITIES = {
+    "regret": "average regret $R_t / t$",
+    "abstained": "fraction abstained",
+    "edges": "edges of the graph (millions)",
+}
+"""The columns of the summary that a panel can show (each with its ``_sd``), and their names on an axis."""
+ALL_QUANTITIES = {**QUANTITIES, "loss": "average loss"}
+"""The quantities drawn for every study."""
+UNITS = {"edges": 1e-6}
+RANGES = {"abstained": (0.0, 1.0), "loss": (0.0, 1.0), "edges": (0.0, math.inf)}
+"""Bands are cut to what is possible. Regret may be negative."""
+START = 10
+"""Earlier rounds are left out: an average of a few losses of 0 or 1 says nothing and would set the scale."""
+LINEAR = 0.01
+"""The scale of regret is linear below this and logarithmic above."""
 FEW_EDGES = 1e5
-"""Graphs with fewer are not counted in millions."""
+"""Smaller graphs are not counted in millions."""
 WRAPPED = 3
-"""Panels in a row where settings are no product of sets and costs."""
+"""Panels per row if the settings are not all pairs of some sets and costs."""
+_TICKS = (-0.3, -0.1, -0.03, -0.01, 0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
-class StudyCurves(NamedTuple):
-    """The curves of a study in its files."""
+class Curve(NamedTuple):
+    """One learner's curve: mean and standard deviation over the expert sets at each checkpoint."""
 
-    study: str
-    title: str
-    caption: str
-    paths: tuple[Path, ...]
+    learner: str
+    t: tuple[int, ...]
+    mean: tuple[float, ...]
+    sd: tuple[float, ...]
 
 
-def curves_of(curves: "polars.DataFrame", study: LearnerStudy) -> dict[str, Grid]:
-    """What each figure shows, by quantity: a row a set and a column a cost, or a panel after the other."""
+class Marks(NamedTuple):
+    """Published values of a learner, drawn as open markers."""
+
+    learner: str
+    t: tuple[int, ...]
+    value: tuple[float, ...]
+
+
+class Repetitions(NamedTuple):
+    """How often a panel's setting was repeated."""
+
+    expert_sets: int
+    draws: int
+    n_experts: int | None = None
+    """K, or None if unknown."""
+
+
+class Place(NamedTuple):
+    """A panel to look for. The first of the studies that has results for it provides them."""
+
+    row: str
+    column: str
+    dataset: str
+    cost: float
+    quantity: str
+    studies: tuple[str, ...]
+    published: tuple[Marks, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The setting in words, without the quantity."""
+        return f"{self.row} at {' '.join(self.column.removeprefix(QUANTITIES[self.quantity]).split())}"
+
+
+class Panel(NamedTuple):
+    """One pair of axes: the curves of all learners in one setting."""
+
+    row: str
+    column: str
+    dataset: str
+    cost: float
+    quantity: str
+    curves: tuple[Curve, ...]
+    published: tuple[Marks, ...] = ()
+    title: str = ""
+    """Shown above the panel if rows and columns have no meaning."""
+    repeated: Repetitions = Repetitions(1, 1)
+
+    def last(self, learner: str) -> float | None:
+        """The last value of a learner's curve, or None without one."""
+        return next((curve.mean[-1] for curve in self.curves if curve.learner == learner), None)
+
+    def band(self, curve: Curve) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """One standard deviation below and above a curve, cut to the possible range."""
+        low, high = RANGES.get(self.quantity, (-math.inf, math.inf))
+        pairs = list(zip(curve.mean, curve.sd, strict=True))
+        return (
+            tuple(min(max(mean - sd, low), high) for mean, sd in pairs),
+            tuple(min(max(mean + sd, low), high) for mean, sd in pairs),
+        )
+
+
+class PanelGrid(NamedTuple):
+    """A figure of panels in rows and columns. Empty rows and columns are left out."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    panels: tuple[Panel, ...]
+    missing: tuple[str, ...]
+    """Rows or single panels without results."""
+    label: str = ""
+    """The quantity, if all panels show the same."""
+    own_scales: bool = False
+    """Whether each panel has its own scale. Otherwise panels of a row with the same quantity share it."""
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """All learners, in the order of the legend."""
+        return tuple(styles(curve.learner for panel in self.panels for curve in panel.curves))
+
+    @property
+    def rounds(self) -> int:
+        """The last round shown."""
+        return max(curve.t[-1] for panel in self.panels for curve in panel.curves)
+
+
+def panel_grid(results: Results, places: Sequence[Place]) -> PanelGrid | None:
+    """Collect panels from results.
+
+    Args:
+        results: The results to take curves from.
+        places: The panels to look for, row by row.
+
+    Returns:
+        The panels that have results; None if there are none.
+    """
+    parts = {
+        (str(study), str(dataset), round(float(cost), 9)): part
+        for (study, dataset, cost), part in results.summary.partition_by(
+            "study", "dataset", "cost", as_dict=True
+        ).items()
+    }
+    counts = _count_repetitions(results.curves)
+    panels, absent = [], []
+    for place in places:
+        keys = [(study, place.dataset, round(place.cost, 9)) for study in place.studies]
+        key = next((key for key in keys if key in parts), None)
+        if key is None:
+            absent.append(place)
+            continue
+        repeated = Repetitions(*counts[key], n_experts(results.study(key[0]), place.dataset, place.cost))
+        curves = curves_of(parts[key], place.quantity)
+        panels.append(Panel(*place[:5], curves=curves, published=place.published, repeated=repeated))
+    if not panels:
+        return None
+    rows = _present([place.row for place in places], {panel.row for panel in panels})
+    columns = _present([place.column for place in places], {panel.column for panel in panels})
+    missing = dict.fromkeys(place.name if place.row in rows else place.row for place in absent)
+    quantities = {panel.quantity for panel in panels}
+    label = QUANTITIES[quantities.pop()] if len(quantities) == 1 else ""
+    return PanelGrid(rows, columns, tuple(panels), tuple(missing), label)
+
+
+def study_grids(curves: "polars.DataFrame", study: LearnerStudy) -> dict[str, PanelGrid]:
+    """One figure per quantity of a study: one row per set and one column per cost, or simply one panel per setting."""
     import polars
 
     own = curves.filter(polars.col("study") == study.name)
@@ -54,64 +185,222 @@ def curves_of(curves: "polars.DataFrame", study: LearnerStudy) -> dict[str, Grid
         (str(dataset), float(cost)): part
         for (dataset, cost), part in summary(over_units(own)).partition_by("dataset", "cost", as_dict=True).items()
     }
-    often = repeated(own)
+    counts = _count_repetitions(own)
     settings = [pair for pair in study.settings if pair in parts]
-    product = len(settings) == len({name for name, _ in settings}) * len({cost for _, cost in settings})
-    played = [Played(*often[study.name, name, round(cost, 9)], n_experts(study, name, cost)) for name, cost in settings]
-    found = {}
-    for quantity, label in SHOWN.items():
+    all_pairs = len(settings) == len({name for name, _ in settings}) * len({cost for _, cost in settings})
+    repeated = [
+        Repetitions(*counts[study.name, name, round(cost, 9)], n_experts(study, name, cost)) for name, cost in settings
+    ]
+    grids = {}
+    for quantity, label in ALL_QUANTITIES.items():
         panels = []
         for k, (dataset, cost) in enumerate(settings):
-            names = (dataset, f"c = {cost:g}") if product else (str(k // WRAPPED), str(k % WRAPPED))
-            title = "" if product else f"{dataset}, c = {cost:g}"
-            lines = lines_of(parts[dataset, cost], quantity)
-            panels.append(Panel(*names, dataset, cost, quantity, lines, title=title, played=played[k]))
+            place = (dataset, f"c = {cost:g}") if all_pairs else (str(k // WRAPPED), str(k % WRAPPED))
+            title = "" if all_pairs else f"{dataset}, c = {cost:g}"
+            drawn = curves_of(parts[dataset, cost], quantity)
+            panels.append(Panel(*place, dataset, cost, quantity, drawn, title=title, repeated=repeated[k]))
         rows, columns = (tuple(dict.fromkeys(names)) for names in zip(*(panel[:2] for panel in panels), strict=True))
-        grid = Grid(rows, columns, tuple(panels), (), label, own_scales=not product)
-        found[quantity] = _in_ones(grid) if quantity == "edges" else grid
-    return found
+        grid = PanelGrid(rows, columns, tuple(panels), (), label, own_scales=not all_pairs)
+        grids[quantity] = _in_ones(grid) if quantity == "edges" else grid
+    return grids
 
 
-def _in_ones(grid: Grid) -> Grid:
-    """Edges as they are, if they are few."""
+def curves_of(part: "polars.DataFrame", quantity: str) -> tuple[Curve, ...]:
+    """The curves of one setting, from its part of a summary, in the order of the legend."""
+    unit = UNITS.get(quantity, 1.0)
+    curves = []
+    for label in styles(part["learner"].to_list()):
+        own = part.filter(part["learner"] == label).sort("t")
+        own = own.filter((own["t"] >= START) | (own["t"] == own["t"].max()))
+        mean, sd = (own[name] * unit for name in (quantity, f"{quantity}_sd"))
+        curves.append(Curve(label, tuple(own["t"]), tuple(mean), tuple(sd)))
+    return tuple(curves)
+
+
+def n_experts(study: LearnerStudy | None, dataset: str, cost: float) -> int | None:
+    """K in a setting; None if the study is unknown or its data are not available any more."""
+    if study is None:
+        return None
+    if study.experts.kind == "instance":
+        return INSTANCES[dataset](cost).experts.n_experts
+    seed, own = np.random.SeedSequence(0), study.own_set(dataset)
+    try:
+        dim = datasets.info(source(dataset)).features if own is None else own.draw(1, seed, "none")[0].shape[1]
+        return study.experts.make(dim, seed).n_experts
+    except Exception:  # a user's stream may raise anything when asked for a single round
+        return None
+
+
+def _count_repetitions(curves: "polars.DataFrame") -> dict[tuple[str, str, float], tuple[int, int]]:
+    """The number of expert sets and of draws by study, set and cost."""
+    import polars
+
+    counts = curves.group_by("study", "dataset", "cost").agg(polars.col("expert_set", "draw").n_unique())
+    return {(study, dataset, round(cost, 9)): (sets, draws) for study, dataset, cost, sets, draws in counts.rows()}
+
+
+def _present(wanted: Sequence[str], found: set[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in wanted if name in found))
+
+
+def _in_ones(grid: PanelGrid) -> PanelGrid:
+    """Count edges one by one if there are few."""
     unit = UNITS["edges"]
-    if max(value for panel in grid.panels for line in panel.lines for value in line.mean) >= FEW_EDGES * unit:
+    if max(value for panel in grid.panels for curve in panel.curves for value in curve.mean) >= FEW_EDGES * unit:
         return grid
 
-    def plain(line: Line) -> Line:
-        mean, sd = (tuple(value / unit for value in values) for values in (line.mean, line.sd))
-        return line._replace(mean=mean, sd=sd)
+    def in_ones(curve: Curve) -> Curve:
+        mean, sd = (tuple(value / unit for value in values) for values in (curve.mean, curve.sd))
+        return curve._replace(mean=mean, sd=sd)
 
-    panels = tuple(panel._replace(lines=tuple(map(plain, panel.lines))) for panel in grid.panels)
+    panels = tuple(panel._replace(curves=tuple(map(in_ones, panel.curves))) for panel in grid.panels)
     return grid._replace(panels=panels, label="edges of the graph")
 
 
-def describe(study: LearnerStudy, quantity: str, shown: Grid) -> str:
-    """What is shown, what the band is, over how many repetitions, and K."""
-    what = SHOWN[quantity].replace("$", "")
-    bands = repetitions([panel.played for panel in shown.panels], over_draws=True)
+def describe_bands(repeated: Sequence[Repetitions], over_draws: bool = False) -> str:
+    """Explain lines and bands, and give K.
+
+    Args:
+        repeated: The repetitions of each panel.
+        over_draws: Whether bands are over draws if there is one expert set. Otherwise there are none then.
+
+    Returns:
+        One sentence for a caption.
+    """
+    sets, draws = max(one.expert_sets for one in repeated), max(one.draws for one in repeated)
+    most = "up to " if len({one[:2] for one in repeated}) > 1 else ""
+    if sets > 1:
+        each = f", each the mean of {most}{draws} draws of the data" if draws > 1 else ""
+        text = f"Lines are means and bands one standard deviation over {most}{sets} expert sets{each}"
+    elif draws > 1 and over_draws:
+        text = f"Lines are means and bands one standard deviation over {most}{draws} draws of the data"
+    elif draws > 1:
+        text = f"Lines are means over {most}{draws} draws of the data for one expert set, so without a band"
+    else:
+        text = "Lines are single runs, so without a band"
+    sizes = sorted({one.n_experts for one in repeated if one.n_experts is not None})
+    if not sizes:
+        return f"{text}."
+    between = f"{sizes[0]:,} to {sizes[-1]:,}, by set" if len(sizes) > 1 else f"{sizes[0]:,}"
+    return f"{text}; K = {between}."
+
+
+def caption(study: LearnerStudy, quantity: str, shown: PanelGrid) -> str:
+    """What one of a study's figures shows, over how many repetitions, and K."""
+    what = ALL_QUANTITIES[quantity].replace("$", "")
+    bands = describe_bands([panel.repeated for panel in shown.panels], over_draws=True)
     scale = f" The scale is linear below {LINEAR:g}, logarithmic above." if quantity == "regret" else ""
     return f"{study.title or study.name}: {what} after t rounds. {bands}{scale}"
+
+
+def draw_panels(shown: PanelGrid) -> "Figure":
+    """Draw one pair of axes per panel, with t on a log scale."""
+    n_rows, n_columns = len(shown.rows), len(shown.columns)
+    width = 9.0 if n_columns <= 4 else 12.0
+    figure = new_figure(max(5.0, width * min(1.0, (n_columns + 0.6) / 3)), 0.9 + n_rows * (2.5 if n_rows < 3 else 1.8))
+    places = figure.add_gridspec(n_rows, n_columns)
+    axes: dict[tuple[int, int], Axes] = {}
+    scales: dict[tuple[int, int | str], Axes] = {}
+    sharing: dict[tuple[int, int | str], list[Panel]] = {}
+    titles: dict[tuple[int, int], str] = {}
+    for panel in shown.panels:
+        row, column = shown.rows.index(panel.row), shown.columns.index(panel.column)
+        scale = (row, column if shown.own_scales else panel.quantity)
+        ax = figure.add_subplot(places[row, column], sharey=scales.get(scale))
+        ax.tick_params(labelleft=scale not in scales)
+        scales.setdefault(scale, ax)
+        sharing.setdefault(scale, []).append(panel)
+        axes[row, column] = ax
+        if panel.title:
+            titles[row, column] = plain(panel.title)
+        ax.set_label(panel.title or f"{panel.row}, {panel.column}")
+        _draw_curves(ax, panel)
+    for scale, ax in scales.items():
+        _fit(ax, sharing[scale])
+    rounds = [t for panel in shown.panels for curve in panel.curves for t in curve.t]
+    rounds += [t for panel in shown.panels for marks in panel.published for t in marks.t]
+    for (row, column), ax in axes.items():
+        ax.set_xlim(min(rounds) / 1.25, max(rounds) * 1.25)  # the same for all: only the lowest panel has numbers
+        if not titles and column == min(c for r, c in axes if r == row):
+            ax.set_ylabel(plain(shown.rows[row]), fontweight="bold")
+        if titles or row == min(r for r, c in axes if c == column):
+            ax.set_title(titles.get((row, column), shown.columns[column]))
+        ax.tick_params(labelbottom=row == max(r for r, c in axes if c == column))
+    figure.supxlabel(f"round $t$ (log scale, from {START} on)", fontsize=10)
+    if shown.label:
+        figure.supylabel(shown.label, fontsize=10)
+    legend(figure, shown.learners, any(panel.published for panel in shown.panels))
+    return figure
+
+
+def _draw_curves(ax: "Axes", panel: Panel) -> None:
+    """Mean, band and markers of each learner, and the published points as open markers."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    style_of = styles(curve.learner for curve in panel.curves)
+    for k, curve in enumerate(panel.curves):
+        every = max(1, len(curve.t) // 6)
+        markers = range(k * every // 6, len(curve.t), every)  # not one on top of the other
+        band(ax, curve.t, curve.mean, panel.band(curve), style_of[curve.learner], curve.learner, markers)
+    for marks in panel.published:
+        style = styles([marks.learner])[marks.learner]
+        ax.plot(
+            marks.t, marks.value, color=style.colour, marker=style.marker, linestyle="", fillstyle="none",
+            markersize=9, markeredgewidth=1.5, zorder=5, clip_on=False,
+        )  # fmt: skip
+    ax.set_xscale("log")
+    ax.xaxis.set_minor_locator(NullLocator())
+    if panel.quantity == "regret":  # a scale on which all learners can be told apart and 0 is visible
+        ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.5)
+        ax.yaxis.set_major_locator(FixedLocator(_TICKS))
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_locator(NullLocator())
+
+
+def _fit(ax: "Axes", panels: Sequence[Panel]) -> None:
+    """Set limits by curves and marks, and cut bands that reach far below 0 in the first rounds."""
+    values = [value for panel in panels for curve in panel.curves for value in curve.mean]
+    values += [value for panel in panels for marks in panel.published for value in marks.value]
+    high = max(value for panel in panels for curve in panel.curves for value in panel.band(curve)[1])
+    top = max(high, *values)
+    low = min(-0.2 * LINEAR, 1.1 * min(values)) if panels[0].quantity == "regret" else -0.03 * top
+    ax.set_ylim(low, (1.25 if panels[0].quantity == "regret" else 1.06) * top)
+
+
+class StudyCurves(NamedTuple):
+    """One figure of a study's curves, in its files."""
+
+    study: str
+    title: str
+    caption: str
+    paths: tuple[Path, ...]
 
 
 def draw_studies(
     curves: "polars.DataFrame", studies: Sequence[LearnerStudy], folder: Path
 ) -> tuple[list[StudyCurves], list[str]]:
-    """Draw the curves of studies as NAME-QUANTITY.svg, .png and .pdf; of those that play the same, the first's. And say
-    which could not be drawn, and why.
+    """Draw the curves of studies as NAME-QUANTITY.svg, .png and .pdf.
+
+    Args:
+        curves: The results.
+        studies: The studies. Of those that play the same games, only the first is drawn.
+        folder: Where to write the files.
+
+    Returns:
+        The figures, and one sentence for each that could not be drawn.
     """
     drawn: list[StudyCurves] = []
     failed: list[str] = []
     for study in studies:
         if earlier(study, studies):
             continue
-        grids: dict[str, Grid] = {}
+        grids: dict[str, PanelGrid] = {}
         with trying(f"Curves of {study.name}", failed):
-            grids = curves_of(curves, study)
+            grids = study_grids(curves, study)
         for quantity, shown in grids.items():
-            what, made = SHOWN[quantity].replace("$", ""), None
+            what, made = ALL_QUANTITIES[quantity].replace("$", ""), None
             with trying(f"Curves of {study.name}, {what},", failed), look():
-                made = describe(study, quantity, shown), rendered(draw(shown))
+                made = caption(study, quantity, shown), rendered(draw_panels(shown))
             if made is not None:
                 paths = write(made[1], folder, f"{outputs.file_name(study.name)}-{quantity}")
                 drawn.append(StudyCurves(study.name, what, made[0], paths))

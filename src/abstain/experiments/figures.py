@@ -1,69 +1,61 @@
-"""What a figure is, and drawing all that there are."""
+"""Figures of the report: what a figure is, and drawing all of them."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .._core.validation import as_count
 from ..errors import InputError
 from . import outputs
+from .evidence import Results
+from .jobs import Job
 from .registry import FIGURES, collected
-from .results import summary
-from .study import LearnerStudy
+from .study import Study
 from .style import look, rendered, trying, write
 
 if TYPE_CHECKING:
     import os
 
-    import polars
     from matplotlib.figure import Figure as Drawing
 
 S = TypeVar("S")
 
 
-@dataclass(frozen=True)
-class Source:
-    """The results that figures are made of, and the studies whose results they are, as far as these are known."""
-
-    curves: "polars.DataFrame"
-    studies: Sequence[LearnerStudy] = ()
-
-    @cached_property
-    def summary(self) -> "polars.DataFrame":
-        """Means and deviations of the curves."""
-        return summary(self.curves)
-
-    def study(self, name: str) -> LearnerStudy | None:
-        """The study of that name."""
-        return next((study for study in self.studies if study.name == name), None)
+def _no_jobs(studies: Sequence[Study]) -> Sequence[Job]:
+    return ()
 
 
 @dataclass(frozen=True)
 class Figure(Generic[S]):
-    """A figure of the report: at the top level of a module of this package it is found, drawn and shown.
+    """A figure of the report. A missing part raises an error at import, not after hours of computing.
 
-    Its parts are checked where it is made, so that a forgotten one is known before anything is run.
+    Args:
+        number: Its place in the report. The paper has 1 to 13.
+        title: Its title.
+        show: A function of `Results` that returns what is shown, or None if the results do not allow it.
+        draw: Draws what is shown with Matplotlib.
+        caption: Describes what is shown in words, with its numbers.
+        name: Its files are called figure-NN-NAME; made from the title if empty.
+        jobs: Games that it needs besides results, as a function of the studies that are run. They are played before
+            anything is drawn; `show` finds their records in ``results.records``, by key.
 
-    >>> Figure(99, "Nothing", show=lambda source: None, draw=None, caption=str)
+    >>> Figure(99, "Nothing", show=lambda results: None, draw=None, caption=str)
     Traceback (most recent call last):
     abstain.errors.InputError: figure 99: draw: expected a function, got None
     """
 
     number: int
     title: str
-    show: Callable[[Source], S | None]
-    """What it shows; None if the results do not allow it."""
+    show: Callable[[Results], S | None]
     draw: Callable[[S], "Drawing"]
     caption: Callable[[S], str]
-    """What it shows in words, with its numbers."""
     name: str = ""
-    """Of its files, figure-NN-NAME; made from the title if not given."""
+    jobs: Callable[[Sequence[Study]], Sequence[Job]] = _no_jobs
 
     def __post_init__(self) -> None:
         number = as_count(self.number, "figure: number")
-        for part in ("show", "draw", "caption"):
+        for part in ("show", "draw", "caption", "jobs"):
             self._check(callable(getattr(self, part)), number, part, "a function")
         self._check(isinstance(self.title, str) and bool(self.title.strip()), number, "title", "a text")
         self._check(isinstance(self.name, str), number, "name", "a text")
@@ -86,38 +78,38 @@ class Drawn(NamedTuple):
 
 
 class Pictures(NamedTuple):
-    """What became of the figures."""
+    """All figures of a run."""
 
     drawn: list[Drawn]
     failed: list[str]
-    """Which could not be drawn, and why, a sentence each."""
+    """One sentence for each that could not be drawn."""
     absent: list[int]
-    """The numbers of those that these results do not allow."""
+    """The numbers of those that the results do not allow."""
 
 
-def known() -> Sequence[Figure[Any]]:
-    """Every registered figure, by their numbers."""
+def all_figures() -> Sequence[Figure[Any]]:
+    """Every registered figure, sorted by number."""
     return collected(FIGURES, Figure)
 
 
 def draw_all(
-    curves: "polars.DataFrame",
-    folder: "str | os.PathLike[str]",
-    studies: Sequence[LearnerStudy] = (),
-    only: Collection[int] | None = None,
+    results: Results, folder: "str | os.PathLike[str]", figures: Iterable[Figure[Any]] | None = None
 ) -> Pictures:
-    """Draw every figure (or ``only`` these) that the results allow, as figure-NN-NAME.svg, .png and .pdf.
+    """Draw figures as figure-NN-NAME.svg, .png and .pdf.
 
-    ``studies`` are those whose results the curves are: they know how many experts there were.
+    Args:
+        results: The results to draw.
+        folder: Where to write the files.
+        figures: The figures; all that are registered if None.
+
+    Returns:
+        The figures that were drawn, and those that were not.
     """
-    source = Source(curves, studies)
     found = Pictures([], [], [])
-    for figure in known():
-        if only is not None and figure.number not in only:
-            continue
+    for figure in all_figures() if figures is None else figures:
         made = None
         with trying(f"Figure {figure.number}", found.failed), look():
-            shown = figure.show(source)
+            shown = figure.show(results)
             if shown is None:
                 found.absent.append(figure.number)
             else:

@@ -1,4 +1,4 @@
-"""Tables as text: for the terminal, as Markdown and as LaTeX."""
+"""Final numbers as text: tables for the terminal, in Markdown and in LaTeX."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,41 +9,41 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
     from rich.table import Table
 
-    from .tables import Table as FinalNumbers
+    from .tables import FinalNumbers
 
 Row: TypeAlias = dict[str, Any]
 
 
 class Strong(str):
-    """A cell that is shown in bold, in whatever way its table is."""
+    """A cell in bold, in whatever form the table takes."""
 
     __slots__ = ()
 
 
 EXPLAINED = (
-    "Medians over the settings of average regret, of its ratio to that of FS, and of the time a round, in times of "
-    "UCB-GT (or of the fastest learner) on the same draw; the mean rank among those that compete; the settings within "
-    "2 FS + 0.002 (FS counts as 0 where its regret is negative), and by how much that is exceeded at worst; the "
-    "settings with negative mean regret."
+    "Medians over the settings: average regret, its ratio to that of FS, and the time per round relative to UCB-GT (or "
+    "to the fastest learner) on the same draw. Then the mean rank among the learners that compete, the number of "
+    "settings within 2 FS + 0.002 (FS counts as 0 if its regret is negative) with the largest excess, and the number "
+    "of settings with negative mean regret."
 )
 MOVING = (
-    "Tracking regret is that against the best sequence of experts, one for each regime of a stream. Slopes are those "
-    "of log regret against log T, the steepest of all settings; regret that is not positive at some T has none."
+    "Tracking regret compares with the best sequence of experts, one per regime of a stream. Slopes are those of log "
+    "regret against log T, the steepest of all settings. Regret that is not positive at some T has no slope."
 )
 
 
 def number(value: float | None) -> str:
-    """A regret."""
+    """A regret as text; empty if there is none."""
     return "" if value is None else f"{round(value, 4) + 0.0:.4f}"  # no -0.0000
 
 
 def factor(value: float | None) -> str:
-    """A ratio, a rank, a slope."""
+    """A ratio, rank or slope as text; empty if there is none."""
     return "" if value is None else f"{value:.2f}"
 
 
-def shown(overview: "pl.DataFrame") -> tuple[list[str], list[list[str]]]:
-    """The heads and rows of an overview; columns that say nothing are left out."""
+def overview_cells(overview: "pl.DataFrame") -> tuple[list[str], list[list[str]]]:
+    """Heads and rows of an overview. Columns that say nothing are left out."""
     moves = bool((overview["tracking"] != overview["regret"]).any())
     grows = overview["slope"].count() + overview["tracking_slope"].count() > 0
     limited = bool((overview["limits"] > 0).any())
@@ -64,8 +64,8 @@ def shown(overview: "pl.DataFrame") -> tuple[list[str], list[list[str]]]:
     return [head for head, _ in used], [[show(row) for _, show in used] for row in overview.iter_rows(named=True)]
 
 
-def settings(finals: "pl.DataFrame", moves: bool) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows; where streams move, with tracking regret."""
+def final_cells(finals: "pl.DataFrame", moves: bool) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows of final numbers, with tracking regret if streams move."""
     heads = ["study", "set", "cost", "T", "learner", "R_T / T", "difference (95 %)", "from", "to FS", "rank", "time"]
     if moves:
         heads.insert(6, "tracking")
@@ -84,9 +84,10 @@ def settings(finals: "pl.DataFrame", moves: bool) -> tuple[list[str], list[list[
     return heads, rows
 
 
-def counts(finals: "pl.DataFrame") -> list[tuple[int, ...]]:
-    """How many repetitions there are, and over how many means errors are."""
-    return finals.select("repetitions", "units").unique().sort("repetitions", "units").rows()
+def repetitions(finals: "pl.DataFrame") -> str:
+    """The number of repetitions, and of the means that standard errors are computed from, in words."""
+    counts = finals.select("repetitions", "units").unique().sort("repetitions", "units").rows()
+    return "; ".join(f"{n} repetitions, errors over {units}" for n, units in counts)
 
 
 def with_error(mean: float, error: float | None) -> str:
@@ -106,12 +107,12 @@ _SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"} | {
 }  # fmt: skip
 
 _WORDS = ("study", "set", "learner", "from")
-"""Columns that are not numbers."""
+"""Columns with words instead of numbers."""
 
 
 def latex(name: str, title: str, finals: "pl.DataFrame", moves: bool) -> str:
-    """The final numbers, a row a setting and learner."""
-    heads, rows = settings(finals, moves)
+    """The final numbers in LaTeX: one row per setting and learner."""
+    heads, rows = final_cells(finals, moves)
     caption = f"{title or name}: average regret at the end, mean and standard error, and the paired difference."
     lines = [
         f"% study {name}, needs \\usepackage{{booktabs}}",
@@ -130,7 +131,7 @@ def latex(name: str, title: str, finals: "pl.DataFrame", moves: bool) -> str:
 
 
 def _grouped(rows: Sequence[Sequence[str]]) -> Iterable[Sequence[str]]:
-    """What a row has in common with the one above is not said again."""
+    """The setting is printed in its first row only."""
     before: Sequence[str] = ()
     for row in rows:
         same = list(row[:4]) == list(before[:4])
@@ -145,7 +146,7 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def text(value: str) -> str:
-    r"""A text that LaTeX prints as it is.
+    r"""Escape what LaTeX would interpret.
 
     >>> print(text("a_b & 5 %"))
     a\_b \& 5 \%
@@ -154,9 +155,9 @@ def text(value: str) -> str:
 
 
 def markdown(name: str, title: str, finals: "pl.DataFrame", overview: "pl.DataFrame", slopes: "pl.DataFrame") -> str:
-    """The overview, how regret grows, then a row a setting and learner."""
-    heads, rows = shown(overview)
-    parts = [f"# {name}", title, grid(heads, rows), EXPLAINED]
+    """The overview, how regret grows, then one row per setting and learner."""
+    heads, rows = overview_cells(overview)
+    parts = [f"# {name}", title, markdown_table(heads, rows), EXPLAINED]
     if "tracking" in heads or "slope" in heads:
         parts.append(MOVING)
     if len(slopes):
@@ -164,14 +165,17 @@ def markdown(name: str, title: str, finals: "pl.DataFrame", overview: "pl.DataFr
             [dataset, f"{cost:g}", label, *map(factor, both)] for dataset, cost, label, *both in slopes.iter_rows()
         )
         columns = ("set", "cost", "learner", "slope of log R_T", "slope of log tracking regret")
-        parts += ["## How regret grows with T", grid(columns, grown)]
-    n = "; ".join(f"{n} repetitions, errors over {units}" for n, units in counts(finals))
-    parts += ["## Settings", f"Means ± standard errors ({n}); in bold what is above 2 max(FS, 0) + 0.002."]
-    return "\n\n".join([*parts, grid(*settings(finals, "tracking" in heads))]) + "\n"
+        parts += ["## How regret grows with T", markdown_table(columns, grown)]
+    parts += [
+        "## Settings",
+        f"Means ± standard errors ({repetitions(finals)}). Values above 2 max(FS, 0) + 0.002 are bold.",
+        markdown_table(*final_cells(finals, "tracking" in heads)),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
-def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of these cells."""
+def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of cells in Markdown."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
 
@@ -182,16 +186,22 @@ def _cell(cell: str) -> str:
 
 
 GAP = 2
-"""Between columns, in characters; there is one more in all."""
+"""Characters between columns. The table has one more."""
 LONG = 16
-"""A number is shorter than this. What is longer is a sentence, which may wrap."""
+"""Longer cells are sentences, which may wrap."""
 
 
 @dataclass(frozen=True)
-class Grid:
-    """A table for any width: where that is too small heads and sentences wrap, then columns go on in a table below.
+class TextTable:
+    """A table for terminals of any width: heads and sentences wrap, then columns continue in a table below.
 
-    The first column, which says whose row it is, stands in each of them. Nothing is cut short.
+    Rich alone would cut cells short. The first column, which names the row, is repeated in each table.
+
+    Args:
+        title: The title, above the first table.
+        heads: The heads of the columns.
+        rows: The cells, row by row.
+        caption: A remark below the last table.
     """
 
     title: str
@@ -218,7 +228,7 @@ class Grid:
             yield result
 
     def _split(self, room: int) -> list[tuple[list[int], list[int]]]:
-        """The columns of each table, and their widths."""
+        """The columns of each table and their widths."""
         from rich.cells import cell_len
 
         columns = [[head, *(row[k] for row in self.rows)] for k, head in enumerate(self.heads)]
@@ -226,7 +236,7 @@ class Grid:
         if sum(widths) + GAP * len(widths) + 1 > room:
             widths[1:] = [max(_least(head, 0), *(_least(cell, LONG) for cell in cells)) for head, *cells in columns[1:]]
         first = max(1, min(widths[0], room // 2 - GAP - 1))
-        most = max(1, room - 1 - first - 2 * GAP)  # of a column that stands alone beside the first
+        most = max(1, room - 1 - first - 2 * GAP)  # for a column alone beside the first
         found: list[tuple[list[int], list[int]]] = [([0], [first])]
         for k, width in enumerate(widths[1:], 1):
             if len(found[-1][0]) > 1 and sum(found[-1][1]) + width + GAP * (len(found[-1][0]) + 1) + 1 > room:
@@ -237,15 +247,15 @@ class Grid:
 
 
 def _least(text: str, long: int) -> int:
-    """The width it needs; what is longer than ``long`` wraps between words."""
+    """The width a text needs if it wraps between words from ``long`` characters on."""
     from rich.cells import cell_len
 
     return max((min(long, cell_len(text)), *map(cell_len, text.split())))
 
 
-def differences(table: "FinalNumbers", most: int) -> Grid:
-    """The first settings of a table: final numbers and paired differences."""
-    heads, rows = settings(table.finals, False)
+def differences_table(table: "FinalNumbers", most: int) -> TextTable:
+    """Final numbers and paired differences in the first ``most`` settings of a table."""
+    heads, rows = final_cells(table.finals, False)
     keep = [heads.index(head) for head in ("set", "cost", "learner", "R_T / T", "difference (95 %)", "from")]
     several = table.finals["study"].n_unique() > 1
     lines = [
@@ -255,9 +265,9 @@ def differences(table: "FinalNumbers", most: int) -> Grid:
     places = list(dict.fromkeys(line[0] for line in lines))
     more = f"and {len(places) - most} more settings in the report" if len(places) > most else ""
     shown = [line for line in lines if line[0] in places[:most]]
-    return Grid(f"Paired differences, {table.name}", ["set, cost", *(heads[k] for k in keep[2:])], shown, more)
+    return TextTable(f"Paired differences, {table.name}", ["set, cost", *(heads[k] for k in keep[2:])], shown, more)
 
 
-def terminal(name: str, overview: "pl.DataFrame") -> Grid:
-    """A row a learner."""
-    return Grid(f"Final numbers, {name}", *shown(overview))
+def overview_table(name: str, overview: "pl.DataFrame") -> TextTable:
+    """One row per learner."""
+    return TextTable(f"Final numbers, {name}", *overview_cells(overview))

@@ -1,24 +1,23 @@
-"""Studies, claims and figures of any package, by name.
+"""Studies, claims, figures and sections of the report of any package, by name.
 
-A package registers its own under the entry point groups ``abstain.studies``, ``abstain.claims`` and
-``abstain.figures``, each a ``module:attribute`` or a module; `register` does the same without an installation.
+A package registers its own under the entry point groups ``abstain.studies``, ``abstain.claims``, ``abstain.figures``
+and ``abstain.sections``, each a ``module:attribute`` or a module; `register` does the same without an installation.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
-from ..errors import InputError
-
-STUDIES, CLAIMS, FIGURES = "abstain.studies", "abstain.claims", "abstain.figures"
+STUDIES, CLAIMS = "abstain.studies", "abstain.claims"
+FIGURES, SECTIONS = "abstain.figures", "abstain.sections"
 _registered: dict[tuple[str, str], EntryPoint] = {}
 
 
 class Numbered(Protocol):
-    """A claim or a figure: its number is its place in the report."""
+    """A claim, a figure or a section: its number is its place in the report."""
 
     @property
     def number(self) -> int: ...
@@ -31,7 +30,7 @@ def register(group: str, name: str, target: str) -> None:
     """Make something known, as an entry point of an installed package does.
 
     Args:
-        group: `STUDIES`, `CLAIMS` or `FIGURES`.
+        group: `STUDIES`, `CLAIMS`, `FIGURES` or `SECTIONS`.
         name: What the group calls it; an older entry of that name is replaced.
         target: ``module:attribute``, or a module. It is imported when somebody asks for it.
     """
@@ -44,30 +43,36 @@ def registered(group: str) -> dict[str, EntryPoint]:
     return ours | {entry.name: entry for entry in entry_points(group=group) if entry.name not in ours}
 
 
-def collected(group: str, kind: type[N]) -> Sequence[N]:
-    """All claims, or all figures, that a group leads to, by their numbers.
+def collected(group: str, kind: type[N]) -> list[N]:
+    """All claims, figures or sections that a group leads to, sorted by number, without `broken` ones."""
+    return _collect(group, kind)[0]
 
-    An entry is such an object, a list of them, a module with some at its top level, or a package of such modules. All
-    are imported, so that an error in one shows before hours of computing.
 
-    Raises:
-        InputError: If two have the same number.
-    """
+def broken(group: str, kind: type[Numbered]) -> list[str]:
+    """One sentence for each entry of a group that cannot be used: it fails to load, or its number is taken."""
+    return _collect(group, kind)[1]
+
+
+def _collect(group: str, kind: type[N]) -> tuple[list[N], list[str]]:
+    """An entry is an object, a list of them, a module with some at its top level, or a package of such modules."""
     objects: dict[int, N] = {}
+    wrong = []
     for name, entry in registered(group).items():
-        for value in _inside(entry.load(), kind):
-            if objects.setdefault(value.number, value) is not value:
-                raise InputError(
-                    f"{kind.__name__.lower()} {value.number}: expected one of that number, got another in {name}"
-                )
-    return [objects[number] for number in sorted(objects)]
+        try:
+            for value in inside(entry.load(), kind):
+                if objects.setdefault(value.number, value) is not value:
+                    wrong.append(f"{group}: {name}: number {value.number} is taken ({value!r:.80}).")
+        except Exception as error:  # another package may raise anything
+            wrong.append(f"{group}: {name} ({entry.value}) cannot be loaded ({type(error).__name__}: {error}).")
+    return [objects[number] for number in sorted(objects)], wrong
 
 
-def _inside(loaded: Any, kind: type[N]) -> Iterator[N]:
+def inside(loaded: Any, kind: type[N]) -> Iterator[N]:
+    """The objects of a kind in what an entry, or a path in a TOML file, leads to."""
     if isinstance(loaded, ModuleType):
         yield from (value for value in vars(loaded).values() if isinstance(value, kind))
         for module in iter_modules(getattr(loaded, "__path__", ()), f"{loaded.__name__}."):
-            yield from _inside(import_module(module.name), kind)
+            yield from inside(import_module(module.name), kind)
     elif isinstance(loaded, kind):
         yield loaded
     elif isinstance(loaded, Iterable):

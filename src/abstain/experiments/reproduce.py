@@ -4,17 +4,19 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..paper.growth import rows_of as rows_of_growth
-from ..paper.readings import breaks as readings_of
-from ..paper.readings import readings_table
-from . import claims, figures, outputs, report
+from ..errors import InputError
+from . import claims, figures, outputs, registry, report
 from . import tables as tabled
+from .claims import Claim
 from .curves import draw_studies
-from .evidence import known
-from .formats import Grid, differences, number, terminal
-from .report.page import rows_of
+from .evidence import Results
+from .figures import Figure
+from .formats import TextTable, differences_table, number, overview_table
+from .jobs import Job
+from .registry import N
+from .report import Section
 from .results import summary
 from .runner import FAILURES, Session, run
 from .study import LearnerStudy, Study, earlier, with_curves
@@ -58,8 +60,6 @@ def reproduce(
         Whether nothing failed.
     """
     start = time.perf_counter()
-    figures.known()
-    claims.all_claims()  # a figure or claim that is not whole is refused now, not when all is played
     wanted = [study.quick() if quick else study for study in wanted]
     outputs.check_apart([study.name for study in wanted], "studies")
     tabled.check_names(wanted)
@@ -67,33 +67,37 @@ def reproduce(
     studies, notes = [study for study, _ in present], [note for _, note in present if note]
     for note in notes:
         _say(console, "yellow", "missing", note)
+    judged = [study for study in studies if study.role or study.claims or study.figures]
+    asked = _asked(claims.all_claims() if any(study.role for study in judged) else [], judged, "claims")
+    wished = _asked(figures.all_figures() if any(study.role for study in judged) else [], judged, "figures")
+    broken = [
+        sentence
+        for group, kind in ((registry.CLAIMS, Claim), (registry.FIGURES, Figure), (registry.SECTIONS, Section))
+        for sentence in registry.broken(group, kind)
+    ]
+    for sentence in broken:
+        _say(console, "red", "failed", sentence)
     if quick:
         notes.insert(0, QUICK)
     console.print("At their first use the kernels are compiled, which takes a while.", highlight=False)
-    session = run(studies, out, data=data, jobs=jobs, dask=dask, console=console)
+    session = run(studies, out, data=data, jobs=jobs, dask=dask, more=_games(wished, studies), console=console)
     undrawn = [text for study in studies for text in study.show(session.frames[study.kind], out, console)]
     if not any(study.in_report for study in studies):
         show_outcome(session, console, undrawn)
         return not session.failures and not undrawn
     with console.status("Drawing the figures, judging the claims ...", spinner="line"):
-        judged = [study for study in studies if study.role]
         played = with_curves(studies)
-        pictures = figures.Pictures([], [], [])
-        if judged:
-            pictures = figures.draw_all(session.curves, out / "figures", played)
+        results = Results(session.curves, studies, frames=session.frames, records=session.records, data=data)
+        pictures = figures.draw_all(results, out / "figures", wished)
         _remove_others(out / "figures", pictures.drawn)
         shown, others = draw_studies(session.curves, played, out / "figures")
         undrawn += [*pictures.failed, *others]
         alone = {study.name for study in studies if not study.role}
         earliest = [earlier(study, played) for study in played if not study.role]
         stand_in = {study.name for study in earliest if study is not None}
-        curves = session.curves.filter(session.curves["study"].is_in([study.name for study in judged]))
-        verdicts = (
-            claims.judge(curves, judged, known(judged, rows_of_growth(session.frames.get("growth")), data))
-            if judged
-            else []
-        )
-        readings = readings_of(curves, verdicts, {study.name: study.title for study in judged}, judged)
+        results = results.of(judged)
+        verdicts = claims.judge(results, asked)
+        sections = report.show_sections(results, verdicts)
         tables = [table for study in studies for table in study.tables(session.frames[study.kind], studies)]
         for table in tables:
             tabled.write(table, out / "tables")
@@ -105,24 +109,24 @@ def reproduce(
         summary=means,
         tables=tables,
         curves=[one for one in shown if one.study in alone | stand_in],
-        readings=readings,
+        sections=sections,
         parts=f"{session.n_run:,} run now, {session.n_kept:,} kept from earlier runs",
-        rows=rows_of(studies, data),
-        missing=[*notes, *_missing(session), *undrawn, *_absent(pictures)],
+        files=report.data_files(studies, data),
+        missing=[*notes, *broken, *_missing(session), *undrawn, *_absent(pictures)],
     )
     page = report.write(out / "report.html", verdicts, pictures.drawn, studies, facts)
     with_results = [study for study in played if study.name in session.curves["study"]]
     if with_results:
         console.print(_finals(means, with_results[0]))
     for table in tables:
-        console.print(terminal(table.name, table.overview))
+        console.print(overview_table(table.name, table.overview))
         if alone.intersection(table.finals["study"]):
-            console.print(differences(table, SHOWN))
+            console.print(differences_table(table, SHOWN))
     if verdicts:
         console.print(claims.table(verdicts))
-    if readings:
-        console.print(readings_table(readings))
-    for found in facts.rows:
+    for section in sections:
+        console.print(section.table)
+    for found in facts.files:
         for note in found.notes:
             _say(console, "yellow", "note", f"{found.dataset}: {note}")
     show_outcome(session, console, undrawn)
@@ -136,7 +140,22 @@ def reproduce(
     return not session.failures and not undrawn
 
 
-def _finals(table: "pl.DataFrame", study: LearnerStudy) -> Grid:
+def _asked(known: Sequence[N], studies: Sequence[Study], name: str) -> list[N]:
+    """The registered claims or figures and those of the studies, sorted by number."""
+    found = {one.number: one for one in known}
+    for study in studies:
+        for one in getattr(study, name):
+            if found.setdefault(one.number, one) is not one:
+                raise InputError(f"study {study.name}: {name}: expected another number than {one.number}: it is taken")
+    return [found[number] for number in sorted(found)]
+
+
+def _games(wished: Sequence[Figure[Any]], studies: Sequence[Study]) -> list[Job]:
+    """The games that figures need besides results."""
+    return [job for figure in wished for job in figure.jobs(studies)]
+
+
+def _finals(table: "pl.DataFrame", study: LearnerStudy) -> TextTable:
     """R_T / T of every learner in the first settings of a study; the report has all."""
     import polars as pl
 
@@ -148,7 +167,7 @@ def _finals(table: "pl.DataFrame", study: LearnerStudy) -> Grid:
         regret = dict(zip(rows["learner"], rows["regret"], strict=True))
         lines.append([f"{dataset}, {cost:g}", *(number(regret[label]) for label in labels)])
     more = f"and {len(settings) - SHOWN} more settings in the report" if len(settings) > SHOWN else ""
-    return Grid(f"Average regret R_T / T, study {study.name}", ["set, cost", *labels], lines, more)
+    return TextTable(f"Average regret R_T / T, study {study.name}", ["set, cost", *labels], lines, more)
 
 
 def _missing(session: Session) -> list[str]:

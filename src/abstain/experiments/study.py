@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
 
-    from .tables import Table
+    from .tables import FinalNumbers
     from .toml import StudyFile
 
 SetAndCost: TypeAlias = tuple[str, float]
@@ -78,6 +78,8 @@ class Study(Model, ABC):
         title: What it is about, for people.
         figure: The paper's figure that shows it.
         role: What it is to the paper's claims, which look at studies by their roles: one of `ROLES`, or nothing.
+        claims: Own claims it is judged by.
+        figures: Own figures of it.
         seed: The first of all its random numbers.
     """
 
@@ -86,6 +88,8 @@ class Study(Model, ABC):
     figure: str = ""
     role: Annotated[str, word_of("", *ROLES)] = ""
     seed: Seed = 0
+    claims: Annotated[tuple[Any, ...], Field(exclude=True)] = ()
+    figures: Annotated[tuple[Any, ...], Field(exclude=True)] = ()
 
     positional: ClassVar[tuple[str, ...]] = ("name",)
     kind: ClassVar[str]
@@ -115,7 +119,13 @@ class Study(Model, ABC):
             table: The table [studies.NAME].
             file: What else the file says: it makes learners, experts and sets.
         """
-        return cls._made(name, {"seed": file.defaults.get("seed", 0), **table}, learners=file.learners)
+        return cls._made(
+            name,
+            {"seed": file.defaults.get("seed", 0), **table},
+            learners=file.learners,
+            claims=file.claims,
+            figures=file.figures,
+        )
 
     @classmethod
     def _made(cls, name: str, table: Mapping[str, Any], **makers: Callable[[Any], Any]) -> Self:
@@ -149,7 +159,7 @@ class Study(Model, ABC):
     def describe(self) -> Description:
         """The study in words."""
 
-    def tables(self, results: "pl.DataFrame", studies: "Sequence[Study]") -> "Sequence[Table]":
+    def tables(self, results: "pl.DataFrame", studies: "Sequence[Study]") -> "Sequence[FinalNumbers]":
         """Its tables of final numbers.
 
         Args:
@@ -240,7 +250,10 @@ class LearnerStudy(Study):
         """The study of a table of a TOML file, which has the file's defaults where it says nothing."""
         others = ("sets", "costs") if "settings" in table else ("settings",)
         values = {key: value for key, value in file.defaults.items() if key not in others} | {"own": None, **table}
-        made = cls._made(name, values, experts=file.experts, learners=file.learners, own=lambda _: file.own_sets)
+        made = cls._made(
+            name, values, experts=file.experts, learners=file.learners, own=lambda _: file.own_sets,
+            claims=file.claims, figures=file.figures,
+        )  # fmt: skip
         if "settings" in table and ("sets" in table or "costs" in table):
             raise InputError("expected settings, or sets and costs, got both")
         return made
@@ -291,7 +304,9 @@ class LearnerStudy(Study):
     @property
     def played(self) -> Self:
         """The study without what only describes it: equal for studies that play the same games."""
-        return self.replace(name="played", title="", figure="", table="", role="", reference="", apart=())
+        return self.replace(
+            name="played", title="", figure="", table="", role="", reference="", apart=(), claims=(), figures=()
+        )
 
     def own_set(self, dataset: str) -> SetSpec | None:
         """The own set of that name; None for the library's."""
@@ -364,7 +379,7 @@ class LearnerStudy(Study):
                 ))  # fmt: skip
         return curves_frame(runs)
 
-    def tables(self, results: "pl.DataFrame", studies: Sequence[Study]) -> "Sequence[Table]":
+    def tables(self, results: "pl.DataFrame", studies: Sequence[Study]) -> "Sequence[FinalNumbers]":
         """The table it is part of, with the studies that share it."""
         from .tables import table_of
 

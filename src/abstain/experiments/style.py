@@ -1,4 +1,4 @@
-"""How all figures look: a colour, a marker and dashes for each learner, fonts, the legend; and their files."""
+"""How figures look (colours, markers and dashes of learners, fonts, legends), and writing their files."""
 
 import io
 import math
@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from .._core.pages import BLACK, GREEN, ORANGE, PURPLE, SKY, VERMILION
-from .._core.pages import BLUE as BLUE  # figures use it, too
+from .._core.pages import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from ..errors import InputError
 from . import outputs
 
@@ -17,24 +16,26 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Dash: TypeAlias = Literal["-"] | tuple[float, tuple[float, ...]]
-"""A full line, or an offset and the lengths of dashes and of the gaps between them."""
+"""A solid line, or an offset and the lengths of dashes and gaps."""
 FULL: Literal["-"] = "-"
 LONG, DOTS, SPARSE = (0.0, (7.0, 2.0)), (0.0, (1.0, 1.3)), (0.0, (2.5, 3.0))
 SHORT, DASH_DOT = (0.0, (3.5, 1.5)), (0.0, (5.0, 1.5, 1.0, 1.5))
 DASH_DOTS, TWO_DASHES = (0.0, (4.0, 1.3, 1.0, 1.3, 1.0, 1.3)), (0.0, (6.0, 1.3, 2.0, 1.3))
 
 
+RED, GREY = VERMILION, "#666666"
+
+
 class Style(NamedTuple):
-    """How a learner's line looks."""
+    """How a learner's curve looks."""
 
     colour: str
     marker: str
     dash: Dash = FULL
 
 
-# Okabe and Ito's palette, a marker and dashes each: told apart in grey, too. In the order of the legend.
 STYLES = {
-    "UCB": Style(VERMILION, "o", LONG),
+    "UCB": Style(RED, "o", LONG),
     "UCB-NT, own graph": Style(SKY, "X", TWO_DASHES),
     "UCB-NT": Style(BLACK, "s", SHORT),
     "UCB-GT": Style(GREEN, "^", FULL),
@@ -42,14 +43,14 @@ STYLES = {
     "EXP3-ABS": Style(PURPLE, "v", SPARSE),
     "FS": Style(BLUE, "D", DOTS),
 }
+"""In the order of the legend. Markers and dashes tell learners apart without colour."""
 OTHERS = (
     Style(SKY, "*", TWO_DASHES), Style("#999999", "p", FULL), Style("#7A5C00", "h", SHORT),
     Style("#004D73", "<", DASH_DOT), Style("#8A3FFC", "d", LONG), Style("#A11D21", "H", DASH_DOTS),
     Style("#5FA55A", ">", DOTS), Style("#F0A3C4", "8", FULL),
 )  # fmt: skip
 WIDE, HANDLE = 11.0, 8
-"""Characters of the legend in an inch, and how many a line with its marker takes."""
-RED, GREY = VERMILION, "#666666"
+"""Characters of the legend per inch, and those that a line with its marker takes."""
 _LOOK: dict[Any, Any] = {
     "svg.hashsalt": "abstain",  # the same picture is the same file
     "svg.fonttype": "path",
@@ -71,7 +72,7 @@ _LOOK: dict[Any, Any] = {
 
 
 def styles(labels: Iterable[str]) -> dict[str, Style]:
-    """The style of each learner, in the order of the legend; those the paper does not know come last."""
+    """The style of each learner, in the order of the legend. Learners without a fixed style come last."""
     given = list(dict.fromkeys(labels))
     known = [label for label in STYLES if label in given]
     others = [label for label in given if label not in STYLES]
@@ -82,7 +83,7 @@ def styles(labels: Iterable[str]) -> dict[str, Style]:
 
 @contextmanager
 def look() -> Iterator[None]:
-    """Draw and save with these settings, whatever the user's own are."""
+    """Draw and save with our settings instead of the user's."""
     import matplotlib
 
     with matplotlib.rc_context():
@@ -92,7 +93,7 @@ def look() -> Iterator[None]:
 
 
 def plain(name: str) -> str:
-    r"""A name as it is: what stands between dollars would be read as mathematics, and is often none.
+    r"""Escape dollars, which Matplotlib would read as mathematics.
 
     >>> print(plain("$^$ greedy"))
     \$^\$ greedy
@@ -101,7 +102,7 @@ def plain(name: str) -> str:
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """An empty figure, in inches; panels find their places themselves."""
+    """An empty Matplotlib figure of a size in inches, with a constrained layout."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
@@ -132,7 +133,7 @@ def band(
     ax: "Axes", t: Sequence[int], mean: Sequence[float], edges: tuple[Sequence[float], Sequence[float]], style: Style,
     label: str, markers: Iterable[int],
 ) -> None:  # fmt: skip
-    """A line with markers at some of its points, and a band between its lower and its upper edge."""
+    """Draw a line with markers at some of its points, and a band between two edges."""
     ax.fill_between(t, *edges, color=style.colour, alpha=0.18, linewidth=0)
     ax.plot(
         t,
@@ -142,25 +143,25 @@ def band(
         linestyle=style.dash,
         label=label,
         markevery=list(markers),
-        zorder=2.0 if style.dash == FULL else 2.1,  # of lines that meet, the gaps show the full one
+        zorder=2.0 if style.dash == FULL else 2.1,  # solid lines show through the gaps of dashed ones
     )
 
 
 DATES: dict[str, dict[str, None]] = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None}}
-"""The kinds of files, and what keeps the date out of them: the same picture is the same file."""
+"""The kinds of files. Without a date the same picture is the same file."""
 
 
 @contextmanager
 def trying(what: str, failed: list[str]) -> Iterator[None]:
-    """Whatever goes wrong inside costs this picture, and no other: it is added to what failed, as a sentence."""
+    """Add an error to what failed, as a sentence, instead of raising it: other pictures are not affected."""
     try:
         yield
-    except Exception as error:  # whatever somebody's figure does, or Matplotlib with somebody's names
+    except Exception as error:  # a user's figure may raise anything, and so may Matplotlib with a user's names
         failed.append(f"{what} could not be drawn ({type(error).__name__}: {error}).")
 
 
 def rendered(figure: "Figure") -> dict[str, bytes]:
-    """The content of its files, by kind."""
+    """The content of a figure's files, by kind."""
     from matplotlib.figure import Figure as Drawing
 
     if not isinstance(figure, Drawing):
@@ -178,6 +179,6 @@ def rendered(figure: "Figure") -> dict[str, bytes]:
 
 
 def write(files: Mapping[str, bytes], folder: Path, name: str) -> tuple[Path, ...]:
-    """Write NAME.svg, NAME.png and NAME.pdf, each in one piece."""
+    """Write NAME.svg, NAME.png and NAME.pdf."""
     outputs.make_folder(folder)
     return tuple(outputs.write(folder / f"{name}.{kind}", content) for kind, content in files.items())

@@ -1,4 +1,4 @@
-"""Tables of final numbers: every learner in every setting, and an overview."""
+"""Final numbers of studies: one row per setting and learner, and an overview with one row per learner."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 FULL = "FS"
-"""The learner that sees every label: what others are measured by."""
+"""The learner that sees every label, which others are compared with."""
 CLOCK = "UCB-GT"
-"""The learner whose time is the unit, where it is played."""
+"""The learner whose time is the unit, if it is played."""
 LIMIT = (2.0, 0.002)
-"""A learner is near FS if its average regret is at most so many times that of FS, plus so much. Where that of FS is
-negative it counts as 0: twice as negative is not what anybody asks for."""
+"""A learner is near FS if its average regret is at most the first times that of FS, plus the second. Negative regret
+of FS counts as 0: nobody asks for twice as negative."""
 SETTING = ("study", "dataset", "cost")
 COVERAGE = 0.95
 
@@ -34,17 +34,25 @@ def finals(
     reference: str | None = None,
     apart: Sequence[str] = (FULL,),
 ) -> "pl.DataFrame":
-    """A row for each setting (study, set, cost) and learner, from a results frame.
+    """One row per setting (study, set, cost) and learner, from a results frame.
 
-    ``regret`` is the mean of R_T / T with its standard error ``se``; ``tracking`` the same against the best sequence of
-    experts. ``difference`` is that to the ``reference`` in the same repetitions (FS where it is played, else the first
-    of the ``learners``, unless one is given), from ``low`` to ``high`` with 95 % confidence. ``ratio`` is that to FS,
-    ``excess`` what ``regret`` has above 2 FS + 0.002 (above 0.002 where FS is negative), and ``within`` whether that is
-    nothing. ``rank`` counts from the least regret; those ``apart`` have none. ``time`` is the median time a round, in
-    times of UCB-GT on the same draw, or of the fastest learner.
+    ``regret`` is the mean of R_T / T with its standard error ``se``; ``tracking`` is the same against the best sequence
+    of experts. ``difference`` is the paired difference to the ``reference``, between ``low`` and ``high`` with 95 %
+    confidence. ``ratio`` is the ratio to FS, ``excess`` is ``regret`` minus 2 FS + 0.002 (minus 0.002 if FS is
+    negative), and ``within`` tells whether that is at most 0. ``rank`` starts at the least regret. ``time`` is the
+    median time per round, relative to UCB-GT on the same draw or to the fastest learner.
 
-    Repetitions on one expert set are not independent: errors are over the ``units``, the expert sets where there are
-    several, else the draws. A single unit has no error.
+    Repetitions on one expert set are not independent. Errors are over the ``units``: the expert sets if there are
+    several, otherwise the draws. A single unit has no error.
+
+    Args:
+        curves: The results frame.
+        learners: The order of the learners; others follow by name.
+        reference: The learner to compare with. By default FS if it is played, otherwise the first of the learners.
+        apart: Learners that do not compete and have no rank.
+
+    Returns:
+        The frame, sorted by setting.
     """
     import polars as pl
 
@@ -81,7 +89,7 @@ def finals(
 
 
 def _runs(curves: "pl.DataFrame") -> "pl.DataFrame":
-    """A row a run: what it came to at the end."""
+    """One row per run: its numbers at the end."""
     import polars as pl
 
     if "tracked" not in curves.columns:  # results of an earlier version
@@ -106,8 +114,9 @@ def _reference(played: Sequence[str], order: Sequence[str], wanted: str | None) 
 
 
 def _means(runs: "pl.DataFrame") -> "pl.DataFrame":
-    """Means over units of the means within each, and their errors; summed in the order of the frame, whose bits are
-    the same for any number of workers.
+    """Means over units of the means within each, and their errors.
+
+    They are summed in the order of the frame: the bits are the same for any number of workers.
     """
     import polars as pl
     from scipy.special import stdtrit
@@ -131,11 +140,11 @@ def _means(runs: "pl.DataFrame") -> "pl.DataFrame":
 
 
 def overview(finals: "pl.DataFrame") -> "pl.DataFrame":
-    """What the final numbers come to, a row a learner, in the order of their ranks; those without come last.
+    """Summarise final numbers: one row per learner, sorted by rank; learners without one come last.
 
-    Medians over settings of R_T / T (``regret``, ``tracking``), of the ratio to FS and of the relative time; the mean
-    rank; in how many settings FS was played (``limits``) and the regret is ``within`` 2 FS + 0.002; in how many it is
-    ``negative``; by how much it is above the limit at worst (``excess``); the steepest slopes (see `slopes`).
+    The columns are medians over settings of R_T / T (``regret``, ``tracking``), of the ratio to FS and of the relative
+    time; the mean rank; the number of settings in which FS was played (``limits``), in which regret is ``within``
+    2 FS + 0.002, and in which it is ``negative``; the largest ``excess``; and the steepest slopes (see `slopes`).
     """
     import polars as pl
 
@@ -158,8 +167,9 @@ def overview(finals: "pl.DataFrame") -> "pl.DataFrame":
 
 
 def slopes(finals: "pl.DataFrame") -> "pl.DataFrame":
-    """How regret grows: the slope of log R_T against log T over the numbers of rounds a set was played for, a row for
-    each set, cost and learner with several. Regret that is not positive has none.
+    """How regret grows: the slope of log R_T against log T, if a set was played for several numbers of rounds.
+
+    There is one row per set, cost and learner. Regret that is not positive has no slope.
     """
     import polars as pl
 
@@ -180,7 +190,7 @@ def _slope(rounds: Ints, regret: Floats) -> float | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class FinalNumbers:
     """The final numbers of a study, or of several that share a table."""
 
     name: str
@@ -191,12 +201,16 @@ class Table:
 
     @property
     def moves(self) -> bool:
-        """Whether the best sequence of experts is another than the best expert."""
+        """Whether the best sequence of experts differs from the best expert."""
         return bool((self.finals["tracking"] != self.finals["regret"]).any())
 
 
 def check_names(studies: Sequence[Study]) -> None:
-    """Raise an error if two tables have the same files. Studies of learners may share a table, others may not."""
+    """Check that no two tables share files. Studies of learners may share a table, others have their own.
+
+    Raises:
+        InputError: If two have the same name, or names that lead to the same files.
+    """
     shared = [study.table or study.name for study in with_curves(studies)]
     others = [study.name for study in studies if study.kind != LearnerStudy.kind]
     for name in others:
@@ -205,20 +219,15 @@ def check_names(studies: Sequence[Study]) -> None:
     outputs.check_apart([*shared, *others], "tables")
 
 
-def table_of(name: str, studies: Sequence[LearnerStudy], curves: "pl.DataFrame") -> list[Table]:
-    """The table of studies that share it; none without results."""
+def table_of(name: str, studies: Sequence[LearnerStudy], curves: "pl.DataFrame") -> list[FinalNumbers]:
+    """The table of studies that share it; empty without results."""
     import polars as pl
 
     rows = pl.concat([_finals(curves.filter(pl.col("study") == study.name), study) for study in studies])
     if not len(rows):
         return []
     titles = "; ".join(dict.fromkeys(study.title or study.name for study in studies))
-    return [Table(name, titles, rows, overview(rows), slopes(rows))]
-
-
-def tables(curves: "pl.DataFrame", studies: Sequence[Study]) -> list[Table]:
-    """The tables of these studies, as far as there are results."""
-    return [table for study in studies for table in study.tables(curves, studies)]
+    return [FinalNumbers(name, titles, rows, overview(rows), slopes(rows))]
 
 
 def _finals(curves: "pl.DataFrame", study: LearnerStudy) -> "pl.DataFrame":
@@ -226,8 +235,8 @@ def _finals(curves: "pl.DataFrame", study: LearnerStudy) -> "pl.DataFrame":
     return finals(curves, learners=labels, reference=study.reference or None, apart=study.apart)
 
 
-def write(table: Table, folder: Path) -> tuple[Path, ...]:
-    """Write NAME.md, for people, NAME.csv, a row a setting and learner, and NAME.tex, for papers."""
+def write(table: FinalNumbers, folder: Path) -> tuple[Path, ...]:
+    """Write NAME.md for people, NAME.csv with one row per setting and learner, and NAME.tex for papers."""
     name = outputs.file_name(table.name)
     folder = outputs.make_folder(folder)
     text = markdown(table.name, table.title, table.finals, table.overview, table.slopes)

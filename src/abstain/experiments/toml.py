@@ -17,7 +17,9 @@ from typing import Any
 
 from ..errors import FileError, InputError, shown
 from . import parts
-from .registry import STUDIES, registered
+from .claims import Claim
+from .figures import Figure
+from .registry import STUDIES, N, inside, registered
 from .specs import ExpertsSpec, LearnerSpec, SetSpec, SpecError
 from .study import LearnerStudy, Study
 
@@ -113,6 +115,22 @@ class StudyFile(Mapping[str, Study]):
         options = dict(_a_table(table, "experts"))
         kind = options.pop("kind", "hyperplanes")
         return ExpertsSpec(kind=_a_text(kind, "experts: kind"), options=options, folder=self.folder)
+
+    def claims(self, paths: Any) -> tuple[Claim, ...]:
+        """``claims = ["module:NAME"]``: claims, or lists of them."""
+        return self._loaded("claims", paths, Claim)
+
+    def figures(self, paths: Any) -> tuple[Figure[Any], ...]:
+        """``figures = ["module:NAME"]``: figures, or lists of them."""
+        return self._loaded("figures", paths, Figure)
+
+    def _loaded(self, key: str, paths: Any, kind: type[N]) -> tuple[N, ...]:
+        if not isinstance(paths, list) or not all(parts.is_path(path) for path in paths):
+            raise InputError(f'{key}: expected a list of paths "module:NAME", got {shown(paths)}')
+        found = tuple(one for path in paths for one in inside(parts.take(path, self.folder).value, kind))
+        if not found and paths:
+            raise InputError(f"{key}: expected a {kind.__name__} in {', '.join(paths)}, got none")
+        return found
 
     def learners(self, entries: Any) -> tuple[LearnerSpec, ...]:
         """Labels of the table [learners], or tables with one: ``{ label = "bold", kind = "UCBGT", beta = 0.5 }``."""

@@ -5,7 +5,7 @@ import tomllib
 from functools import cache
 from importlib import resources
 
-from ..experiments.registry import CLAIMS, FIGURES, STUDIES, register, registered
+from ..experiments.registry import CLAIMS, FIGURES, SECTIONS, STUDIES, register, registered
 from ..experiments.study import Study
 from ..experiments import toml
 from ..experiments.toml import StudyFile, select
@@ -14,6 +14,7 @@ register(STUDIES, "growth", "abstain.paper.growth:GrowthStudy")
 register(STUDIES, "logs", "abstain.paper.logs.study:LogStudy")
 register(CLAIMS, "paper", "abstain.paper.claims")
 register(FIGURES, "paper", "abstain.paper.figures")
+register(SECTIONS, "paper", "abstain.paper.readings")
 
 
 @cache

@@ -1,5 +1,9 @@
 """The report: one HTML page with the claims, the figures, the numbers and how they were made."""
 
-from .page import Facts, page, versions, write
+from .page import DataFile, Facts, data_files, page, versions, write
+from .sections import Cell, HtmlTable, Section, render, show_sections
 
-__all__ = ["Facts", "page", "versions", "write"]
+__all__ = [
+    "Cell", "DataFile", "Facts", "HtmlTable", "Section", "data_files", "page", "render", "show_sections", "versions",
+    "write",
+]  # fmt: skip

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ... import datasets
-from ..._core.pages import environment
 from ...errors import AbstainError
-from ...paper.readings import Reading
 from ...typing import Array, Floats
 from .. import outputs
 from ..claims import Verdict
 from ..curves import StudyCurves
+from ..figures import Drawn
 from ..sets import fingerprint, source
 from ..specs import SetSpec
 from ..study import Study, said, with_curves
-from ..tables import Table
-from .sections import RINGS, Picture, curves, explained, figures, finals, overviews, pieces, readings, tally
+from ..tables import FinalNumbers
+from .sections import Shown, curves, explained, figures, numbers, overviews, tally, templates
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,7 +30,7 @@ PACKAGES = ("numpy", "numba", "scipy", "polars", "matplotlib", "joblib")
 
 
 def versions() -> dict[str, str]:
-    """What the results were made with: this library, Python, the packages, the platform."""
+    """The versions of this library, of Python and of packages, and the platform."""
     from ... import __version__
 
     found = {"abstain": __version__, "Python": platform.python_version()}
@@ -43,7 +42,7 @@ def versions() -> dict[str, str]:
     return {**found, "platform": platform.platform()}
 
 
-class Rows(NamedTuple):
+class DataFile(NamedTuple):
     """A data file, as far as a study uses it."""
 
     dataset: str
@@ -54,48 +53,31 @@ class Rows(NamedTuple):
     positive: float
     """The share of +1."""
     notes: tuple[str, ...]
-    """What is odd: too few rows, constant features."""
+    """What is unusual: too few rows, constant features."""
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What is known of a run beside its verdicts and figures; only what is given is shown."""
+def data_files(studies: Sequence[Study], data: Any) -> list[DataFile]:
+    """The files behind the sets of studies.
 
-    command: str = ""
-    made: str = ""
-    """When, in words."""
-    seconds: float | None = None
-    """How long the whole run took."""
-    summary: "pl.DataFrame | None" = None
-    """The results' summary (`results.summary`), for the table of final numbers."""
-    tables: Sequence[Table] = ()
-    """The tables of final numbers, of which the overviews are shown."""
-    curves: Sequence[StudyCurves] = ()
-    """The curves of studies that the paper's figures do not show."""
-    readings: Sequence[Reading] = ()
-    missing: Sequence[str] = ()
-    """What could not be run or drawn, a sentence each."""
-    parts: str = ""
-    """How many parts were run, and how many taken from earlier runs."""
-    rows: Sequence[Rows] = ()
-    """The data files."""
-    versions: Mapping[str, str] = field(default_factory=versions)
+    Args:
+        studies: The studies.
+        data: The folder of the data sets.
 
-
-def rows_of(studies: Sequence[Study], data: Any) -> list[Rows]:
-    """The files behind the sets of these studies; those that are computed, or not here, are left out."""
+    Returns:
+        One entry per file. Sets that are computed or missing are left out.
+    """
     longest: dict[str, int] = {}
     own: dict[str, SetSpec] = {}
     for study in with_curves(studies):
         longest |= {name: max(study.rounds, longest.get(name, 0)) for name in map(source, study.sets)}
         own |= {one.name: one for one in study.own}
-    rows = (
-        _own_rows(own[name], rounds) if name in own else _rows(name, rounds, data) for name, rounds in longest.items()
+    files = (
+        _own_file(own[name], rounds) if name in own else _file(name, rounds, data) for name, rounds in longest.items()
     )
-    return [found for found in rows if found is not None]
+    return [found for found in files if found is not None]
 
 
-def _own_rows(spec: SetSpec, rounds: int) -> Rows | None:
+def _own_file(spec: SetSpec, rounds: int) -> DataFile | None:
     if spec.kind is not None:
         return None
     path = Path(spec.file)
@@ -103,69 +85,114 @@ def _own_rows(spec: SetSpec, rounds: int) -> Rows | None:
     return _described(spec.name, file, *spec.rows("none"), rounds)
 
 
-def _rows(name: str, rounds: int, data: Any) -> Rows | None:
+def _file(name: str, rounds: int, data: Any) -> DataFile | None:
     if name not in datasets.names or name == "synthetic":
         return None
     try:
         X, y = datasets.load(name, scale=None, data=data)
-    except AbstainError:  # not here, or damaged, which is said elsewhere
+    except AbstainError:  # missing or damaged: the run reports it
         return None
     where = datasets.info(name, data=data).found or ""
     file = f"{Path(where).name}, {fingerprint(name, data)}" if Path(where).is_file() else where
     return _described(name, file, X, y, rounds)
 
 
-def _described(name: str, file: str, X: Floats, y: Array, rounds: int) -> Rows:
+def _described(name: str, file: str, X: Floats, y: Array, rounds: int) -> DataFile:
     notes = []
     if len(X) < rounds:
         notes.append(f"{len(X):,} rows, fewer than the {rounds:,} rounds: drawn with replacement")
     constant = int((np.ptp(X, axis=0) == 0.0).sum())
     if constant > 0:
         notes.append(f"{constant} of {X.shape[1]} features {'is' if constant == 1 else 'are'} constant")
-    return Rows(name, file, len(X), X.shape[1], float((y == 1).mean()), tuple(notes))
+    return DataFile(name, file, len(X), X.shape[1], float((y == 1).mean()), tuple(notes))
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the report shows besides verdicts and figures. Only what is given is shown.
+
+    Args:
+        command: The command.
+        made: When it was run, in words.
+        seconds: How long the whole run took.
+        summary: The summary of the results (`results.summary`), for the tables of final regret.
+        tables: The final numbers, shown as overviews.
+        curves: The curves of studies.
+        sections: Sections of other packages.
+        missing: One sentence for each thing that could not be run or drawn.
+        parts: How many jobs were run, and how many were taken from earlier runs.
+        files: The data files.
+        versions: The versions of packages.
+    """
+
+    command: str = ""
+    made: str = ""
+    seconds: float | None = None
+    summary: "pl.DataFrame | None" = None
+    tables: Sequence[FinalNumbers] = ()
+    curves: Sequence[StudyCurves] = ()
+    sections: Sequence[Shown] = ()
+    missing: Sequence[str] = ()
+    parts: str = ""
+    files: Sequence[DataFile] = ()
+    versions: Mapping[str, str] = field(default_factory=versions)
 
 
 def write(
     path: str | os.PathLike[str],
     verdicts: Sequence[Verdict],
-    figures: Sequence[Picture],
+    drawn: Sequence[Drawn],
     studies: Sequence[Study],
     facts: Facts,
 ) -> Path:
-    """Write the report to ``path`` (the old one stays until the new is whole) and return the path."""
-    return outputs.write(Path(path), page(verdicts, figures, studies, facts).encode())
+    """Write the report; see `page`. An old file stays until the new one is complete.
+
+    Args:
+        path: The file.
+        verdicts: The claims, judged.
+        drawn: The numbered figures.
+        studies: The studies.
+        facts: Everything else.
+
+    Returns:
+        The path.
+    """
+    return outputs.write(Path(path), page(verdicts, drawn, studies, facts).encode())
 
 
-def page(verdicts: Sequence[Verdict], drawn: Sequence[Picture], studies: Sequence[Study], facts: Facts) -> str:
-    """The page as text: the claims, the figures, the numbers, how they were made."""
+def page(verdicts: Sequence[Verdict], drawn: Sequence[Drawn], studies: Sequence[Study], facts: Facts) -> str:
+    """The report as HTML: claims, figures, numbers, and how they were made."""
+    from markupsafe import Markup
+
     titles = {study.name: study.title for study in studies}
     tables = overviews(facts.tables)
-    templates = environment(__package__)
-    templates.filters["pieces"] = pieces
-    return templates.get_template("report.html").render(
-        sections=_sections(verdicts, drawn, studies, facts),
-        own=bool(studies) and not verdicts and not any(study.role for study in studies),
-        missing=facts.missing,
-        verdicts=verdicts,
-        tally=tally(verdicts),
-        rings=RINGS,
-        figures=figures(drawn),
-        curves=curves(facts.curves, titles),
-        alike=said(studies, [study.name for study in studies if not study.role]),
-        numbers=[] if facts.summary is None else finals(facts.summary, titles, studies),
-        tables=tables,
-        explained=explained(tables),
-        readings=readings(facts.readings),
-        settings=[study.describe() for study in studies],
-        rows=facts.rows,
-        run=_run(facts),
+    return (
+        templates(__package__)
+        .get_template("report.html")
+        .render(
+            sections=_sections(verdicts, drawn, studies, facts),
+            added={shown.key: Markup(shown.html) for shown in facts.sections},
+            is_paper=any(study.role for study in studies) or not studies,
+            missing=facts.missing,
+            verdicts=verdicts,
+            tally=tally(verdicts),
+            figures=figures(drawn),
+            curves=curves(facts.curves, titles),
+            alike=said(studies, [study.name for study in studies if not study.role]),
+            numbers=[] if facts.summary is None else numbers(facts.summary, titles, studies),
+            tables=tables,
+            explained=explained(tables),
+            studies=[study.describe() for study in studies],
+            files=facts.files,
+            run=_run(facts),
+        )
     )
 
 
 def _sections(
-    verdicts: Sequence[Verdict], drawn: Sequence[Picture], studies: Sequence[Study], facts: Facts
+    verdicts: Sequence[Verdict], drawn: Sequence[Drawn], studies: Sequence[Study], facts: Facts
 ) -> list[tuple[str, str]]:
-    """The templates of the sections there are, and their titles; studies of one's own come before the paper's."""
+    """The sections with content, as pairs of a key and a title. Own studies come before the paper's."""
     first = bool(facts.curves)
     wanted = [
         ("curves", "Curves", first),
@@ -174,12 +201,12 @@ def _sections(
         ("figures", "Figures", drawn),
         ("numbers", "Final numbers", facts.summary is not None and len(facts.summary)),
         ("tables", "Overview", facts.tables and not first),
-        ("readings", "Other readings", facts.readings),
+        *((shown.key, shown.title, True) for shown in facts.sections),
         ("settings", "Settings", studies),
-        ("data", "Data", facts.rows),
+        ("data", "Data", facts.files),
         ("run", "This run", True),
     ]
-    return [(key, title) for key, title, is_there in wanted if is_there]
+    return [(key, title) for key, title, has_content in wanted if has_content]
 
 
 def _run(facts: Facts) -> list[tuple[str, str]]:

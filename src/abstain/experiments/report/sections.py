@@ -2,22 +2,30 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from statistics import median
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from ...paper.readings import Reading
+from ..._core.pages import environment
+from ..._core.validation import as_count
+from ...errors import InputError
 from ..claims import Verdict
 from ..curves import StudyCurves
-from ..evidence import PAPER, Roles
-from ..formats import EXPLAINED, MOVING, Strong, counts, factor, number, settings, shown
+from ..evidence import Results
+from ..figures import Drawn
+from ..formats import EXPLAINED, MOVING, Strong, final_cells, number, overview_cells, repetitions
+from ..registry import SECTIONS, collected
 from ..study import Study, repeated
-from ..tables import Table
+from ..tables import FinalNumbers
 
 if TYPE_CHECKING:
     import polars as pl
+    from jinja2 import Environment
+    from rich.console import RenderableType
+
+S = TypeVar("S")
 
 
 class Cell(NamedTuple):
@@ -28,15 +36,92 @@ class Cell(NamedTuple):
     after: str = ""
 
 
-class Grid(NamedTuple):
-    """A table: the first column heads the rows, which stand together in bodies."""
+class HtmlTable(NamedTuple):
+    """A table of the page. The first column heads the rows; rows of a body belong together."""
 
     heads: Sequence[str]
     bodies: Sequence[Sequence[Sequence[Cell]]]
 
 
-RINGS = 1
-"""The claim that rests on how we read the rings: the lead of UCB-GT over UCB-NT."""
+@dataclass(frozen=True)
+class Section(Generic[S]):
+    """A section that a package adds to the report.
+
+    Args:
+        number: Its place among the added sections.
+        key: Its anchor in the page.
+        title: Its title.
+        show: A function of `Results` and the verdicts that returns what is shown, or None if there is nothing.
+        html: Turns what is shown into HTML; see `render`.
+        table: Turns what is shown into something that Rich prints in the terminal.
+    """
+
+    number: int
+    key: str
+    title: str
+    show: Callable[[Results, Sequence[Verdict]], S | None]
+    html: Callable[[S], str]
+    table: "Callable[[S], RenderableType]"
+
+    def __post_init__(self) -> None:
+        number = as_count(self.number, "section: number")
+        for part in ("show", "html", "table"):
+            if not callable(getattr(self, part)):
+                raise InputError(f"section {number}: {part}: expected a function, got {getattr(self, part)!r}")
+
+
+class Shown(NamedTuple):
+    """An added section with its content."""
+
+    key: str
+    title: str
+    html: str
+    table: "RenderableType"
+
+
+def show_sections(results: Results, verdicts: Sequence[Verdict]) -> list[Shown]:
+    """The registered sections that have something to show, sorted by number."""
+    found = []
+    for section in collected(SECTIONS, Section):
+        content: Any = section.show(results, verdicts)
+        if content is not None:
+            found.append(Shown(section.key, section.title, section.html(content), section.table(content)))
+    return found
+
+
+def templates(package: str) -> "Environment":
+    """The templates of a package, with those of the report (``pieces.html``) behind them."""
+    from jinja2 import ChoiceLoader
+
+    own = environment(package)
+    own.loader = ChoiceLoader([loader for loader in (own.loader, environment(__package__).loader) if loader])
+    own.filters["pieces"] = pieces
+    return own
+
+
+def render(package: str, template: str, **values: Any) -> str:
+    """Render a template of a package as a part of the page.
+
+    Args:
+        package: The package with a folder ``templates``.
+        template: The name of the file there. It may import the macros of ``pieces.html``.
+        values: What the template uses. Texts are escaped.
+
+    Returns:
+        HTML.
+    """
+    return templates(package).get_template(template).render(**values)
+
+
+def pieces(sentence: object) -> list[str]:
+    """Split a sentence into pieces. Every second one is code, which stood between backquotes.
+
+    >>> pieces("Run `abstain demo` first.")
+    ['Run ', 'abstain demo', ' first.']
+    """
+    return re.split("`([^`]+)`", str(sentence))
+
+
 _WORDS = (("holds", "hold"), ("holds in part", "hold in part"), ("fails", "fail"), ("not judged", "not judged"))
 
 
@@ -48,80 +133,56 @@ class Count(NamedTuple):
 
 
 def tally(verdicts: Sequence[Verdict]) -> list[Count]:
-    """How many hold, hold in part, fail, were not judged."""
+    """How many claims hold, hold in part, fail and were not judged."""
     counts = ((word, label, sum(verdict.verdict == word for verdict in verdicts)) for word, label in _WORDS)
     return [Count(word, f"{count} {label}") for word, label, count in counts if count]
 
 
-def pieces(sentence: object) -> list[str]:
-    """A sentence in pieces, every second of which is code, that is, between backquotes.
-
-    >>> pieces("Run `abstain demo` first.")
-    ['Run ', 'abstain demo', ' first.']
-    """
-    return re.split("`([^`]+)`", str(sentence))
-
-
 LARGEST_SVG = 700_000
-"""Bytes up to which a drawing is kept as such, sharp at any size; a larger one is shown as PNG, or the page would grow
-beyond what a browser opens at once."""
+"""Bytes up to which a drawing stays SVG, sharp at any size. Larger ones are PNG: the page opens fast."""
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
-class Picture(Protocol):
-    """A drawn figure (`figures.Drawn`)."""
-
-    @property
-    def number(self) -> int: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def caption(self) -> str: ...
-    @property
-    def paths(self) -> Sequence[Path]: ...
-
-
-class Figure(NamedTuple):
-    """A figure of the page."""
+class Image(NamedTuple):
+    """A picture of the page."""
 
     key: str
-    """Its anchor; none of those that are not the paper's."""
+    """Its anchor, if it has one."""
     alt: str
     title: str
     caption: str
-    image: str
-    """The image itself, as an address; nothing if its files are not there."""
+    address: str
+    """The image itself as a data address; empty if its files are missing."""
 
 
 class Curves(NamedTuple):
-    """The figures of a study."""
+    """The curves of a study."""
 
     study: str
     title: str
-    figures: list[Figure]
+    images: list[Image]
 
 
-def figures(pictures: Sequence[Picture]) -> list[Figure]:
-    """The paper's figures by their numbers."""
+def figures(drawn: Sequence[Drawn]) -> list[Image]:
+    """The numbered figures, in order."""
     found = []
-    for picture in sorted(pictures, key=lambda picture: picture.number):
-        title = f"Figure {picture.number}. {picture.title}"
-        found.append(Figure(f"figure-{picture.number}", title, f"{title}.", picture.caption, image(picture.paths)))
+    for figure in sorted(drawn, key=lambda figure: figure.number):
+        title = f"Figure {figure.number}. {figure.title}"
+        found.append(Image(f"figure-{figure.number}", title, f"{title}.", figure.caption, image(figure.paths)))
     return found
 
 
 def curves(drawn: Sequence[StudyCurves], titles: Mapping[str, str]) -> list[Curves]:
-    """The figures of each study under its title."""
+    """The curves of each study under its title."""
     found = {one.study: Curves(one.study, titles.get(one.study) or one.study, []) for one in drawn}
     for one in drawn:
         title = f"{one.title[0].upper()}{one.title[1:]}."
-        shown = Figure("", f"{one.study}: {one.title}", title, one.caption, image(one.paths))
-        found[one.study].figures.append(shown)
+        found[one.study].images.append(Image("", f"{one.study}: {one.title}", title, one.caption, image(one.paths)))
     return list(found.values())
 
 
 def image(paths: Sequence[Path]) -> str:
-    """An image of its own, for the names inside several SVG files would meet in one page."""
+    """A picture as a data address: names inside several SVG files would clash in one page."""
     there = [Path(path) for path in paths if Path(path).suffix in _TYPES and Path(path).is_file()]
     small = [path for path in there if path.suffix == ".svg" and path.stat().st_size <= LARGEST_SVG]
     chosen = next(iter(small + [path for path in there if path.suffix == ".png"] + there), None)
@@ -130,27 +191,28 @@ def image(paths: Sequence[Path]) -> str:
     return f"data:{_TYPES[chosen.suffix]};base64,{b64encode(chosen.read_bytes()).decode('ascii')}"
 
 
-class Finals(NamedTuple):
-    """R_T / T in a study, a row a setting and a column a learner."""
+class StudyNumbers(NamedTuple):
+    """R_T / T in a study: one row per setting, one column per learner."""
 
     study: str
     title: str
-    grid: Grid
+    table: HtmlTable
     below: tuple[int, int] | None
     """In how many settings EXP3-ABS has less than UCB-GT, and of how many; None if they were not both played."""
 
 
-def finals(summary: "pl.DataFrame", titles: Mapping[str, str], studies: Sequence[Study] = ()) -> list[Finals]:
-    """One for each study, but other readings; studies that share their runs are shown once."""
+def numbers(summary: "pl.DataFrame", titles: Mapping[str, str], studies: Sequence[Study] = ()) -> list[StudyNumbers]:
+    """The final regret of every study except other readings. Studies that share their runs are shown once."""
     import polars as pl
 
     names = sorted(summary["study"].unique(), key=lambda name: ([*titles, name].index(name), name))
-    roles, twice = Roles(studies), repeated([study for study in studies if study.name in names])
+    hidden = repeated([study for study in studies if study.name in names])
+    hidden |= {study.name for study in studies if study.role == "reading"}
     found = []
-    for name in (name for name in names if name not in twice and not roles[name].is_reading):
+    for name in (name for name in names if name not in hidden):
         rows = summary.filter(pl.col("study") == name)
         rows = rows.filter(pl.col("t") == pl.col("t").max().over("dataset", "cost"))
-        found.append(Finals(name, titles.get(name) or name, _finals_grid(rows), _below(rows)))
+        found.append(StudyNumbers(name, titles.get(name) or name, _number_table(rows), _below(rows)))
     return found
 
 
@@ -163,28 +225,31 @@ def _below(rows: "pl.DataFrame") -> tuple[int, int] | None:
     return len(both.filter(pl.col("EXP3-ABS") < pl.col("UCB-GT"))), len(both)
 
 
-def _finals_grid(rows: "pl.DataFrame") -> Grid:
+def _number_table(rows: "pl.DataFrame") -> HtmlTable:
     learners = sorted(rows["learner"].unique(), key=lambda label: (_place(label), label))
     several, bodies = bool((rows["regret_sd"] > 0).any()), []
     for _, of_set in rows.sort("dataset", "cost").partition_by("dataset", as_dict=True, maintain_order=True).items():
-        lines = []
+        body = []
         for (dataset, cost), here in of_set.partition_by("dataset", "cost", as_dict=True, maintain_order=True).items():
             values = {row["learner"]: (row["regret"], row["regret_sd"]) for row in here.iter_rows(named=True)}
             least = min((mean for label, (mean, _) in values.items() if label != "FS"), default=None)
             cells = (_cell(values.get(label), least, label, several) for label in learners)
-            lines.append([Cell(f"{dataset}, {cost:g}"), *cells])
-        bodies.append(lines)
-    return Grid(("Set, cost", *learners), bodies)
+            body.append([Cell(f"{dataset}, {cost:g}"), *cells])
+        bodies.append(body)
+    return HtmlTable(("Set, cost", *learners), bodies)
+
+
+_FIRST = ("UCB", "UCB-NT", "UCB-GT")
 
 
 def _place(label: str) -> int:
-    """The paper's learners in their order, FS last, others between."""
-    first = [paper for paper in PAPER if label == paper or label.startswith(f"{paper},")]
-    return len(PAPER) + 1 if label == "FS" else PAPER.index(first[0]) if first else len(PAPER)
+    """These learners and their variants come first, FS last, others between."""
+    first = [k for k, name in enumerate(_FIRST) if label == name or label.startswith(f"{name},")]
+    return len(_FIRST) + 1 if label == "FS" else first[0] if first else len(_FIRST)
 
 
 def _cell(value: tuple[float, float] | None, least: float | None, label: str, several: bool) -> Cell:
-    """Mean and, with several expert sets, deviation; the least mean is bold."""
+    """The mean, with the standard deviation over several expert sets. The least mean is bold."""
     if value is None:
         return Cell("")
     mean, deviation = value
@@ -192,145 +257,48 @@ def _cell(value: tuple[float, float] | None, least: float | None, label: str, se
 
 
 FEW_ROWS = 40
-"""Rows up to which a table of settings is shown at once."""
+"""A table of settings with more rows is folded."""
 
 
 class Overview(NamedTuple):
-    """A table of final numbers, a row a learner; and a row a setting and learner, with paired differences."""
+    """Final numbers with one row per learner, then one row per setting and learner with paired differences."""
 
     name: str
     title: str
-    grid: Grid
-    settings: Grid
+    learners: HtmlTable
+    settings: HtmlTable
     repetitions: str
-    """How many there are, in words."""
     is_open: bool
 
 
-def overviews(tables: Sequence[Table]) -> list[Overview]:
-    """One for each table."""
+def overviews(tables: Sequence[FinalNumbers]) -> list[Overview]:
+    """One overview per table."""
     return [_overview(table) for table in tables]
 
 
 def explained(tables: Sequence[Overview]) -> list[str]:
-    """What the columns are; of streams that move only where there are some."""
-    moves = any({"tracking", "slope"} & set(table.grid.heads) for table in tables)
+    """What the columns mean."""
+    moves = any({"tracking", "slope"} & set(table.learners.heads) for table in tables)
     return [EXPLAINED, MOVING] if moves else [EXPLAINED]
 
 
-def _overview(table: Table) -> Overview:
-    heads, rows = settings(table.finals, table.moves)
-    first = int(table.finals["study"].n_unique() == 1)  # then it need not be said
-    n = "; ".join(f"{n} repetitions, errors over {units}" for n, units in counts(table.finals))
-    columns, learners = shown(table.overview)
+def _overview(table: FinalNumbers) -> Overview:
+    heads, rows = final_cells(table.finals, table.moves)
+    first = int(table.finals["study"].n_unique() == 1)  # a single study need not be named in every row
+    columns, learners = overview_cells(table.overview)
     learner = heads.index("learner")
     of_settings = [list(group) for _, group in groupby(rows, key=lambda row: row[:learner])]
     return Overview(
         table.name,
         table.title,
-        _table_grid(columns, [learners]),
-        _table_grid(heads[first:], [[row[first:] for row in group] for group in of_settings]),
-        n,
+        _html_table(columns, [learners]),
+        _html_table(heads[first:], [[row[first:] for row in group] for group in of_settings]),
+        repetitions(table.finals),
         len(rows) <= FEW_ROWS,
     )
 
 
-def _table_grid(heads: Sequence[str], bodies: Sequence[Sequence[Sequence[str]]]) -> Grid:
-    return Grid(heads, [[[Cell(cell, isinstance(cell, Strong)) for cell in row] for row in rows] for rows in bodies])
-
-
-PAIR = ("UCB-NT", "UCB-GT")
-"""The learners whose sizes are shown: the lead of the second rests on how the rings are read."""
-FEW_SETTINGS = 12
-"""Settings up to which the sizes are shown at once."""
-
-
-class Shapes(NamedTuple):
-    """What a reading does to the claims."""
-
-    name: str
-    words: list[str]
-    """The verdicts, in the order of the columns; nothing where there is none."""
-    breaks: str
-    worse: list[Verdict]
-    """Those it breaks."""
-
-
-class Sized(NamedTuple):
-    """Regret under a reading, a row a setting."""
-
-    name: str
-    settings: int
-    grid: Grid
-    is_open: bool
-
-
-class Readings(NamedTuple):
-    """The section of other readings."""
-
-    claims: list[int]
-    shapes: list[Shapes]
-    medians: Grid | None
-    """A row a reading."""
-    sizes: list[Sized]
-
-
-def readings(found: Sequence[Reading]) -> Readings:
-    """All of it; sizes as far as there are any."""
-    claims = sorted({verdict.number for reading in found for verdict in reading.verdicts})
-    sized = [reading for reading in found if reading.sizes]
-    return Readings(
-        claims,
-        [_shapes(reading, claims) for reading in found],
-        Grid(("Reading", *_HEADS, "UCB-GT leads in"), [[_medians(reading) for reading in sized]]) if sized else None,
-        [_sizes(reading) for reading in sized],
+def _html_table(heads: Sequence[str], bodies: Sequence[Sequence[Sequence[str]]]) -> HtmlTable:
+    return HtmlTable(
+        heads, [[[Cell(cell, isinstance(cell, Strong)) for cell in row] for row in rows] for rows in bodies]
     )
-
-
-def _shapes(reading: Reading, claims: Sequence[int]) -> Shapes:
-    words = {verdict.number: verdict.verdict for verdict in reading.verdicts}
-    worse = [verdict for verdict in reading.verdicts if verdict.number in reading.breaks]
-    broken = ", ".join(map(str, reading.breaks)) or "none"
-    return Shapes(reading.name, [words.get(number, "") for number in claims], broken, worse)
-
-
-_HEADS = ("UCB-NT, ours", "UCB-NT, this", "UCB-GT, ours", "UCB-GT, this", "GT / NT, ours", "GT / NT, this")
-
-
-def _sizes(reading: Reading) -> Sized:
-    bodies: dict[str, list[list[Cell]]] = {}
-    for size in reading.sizes:
-        values = (f"{size.dataset}, {size.cost:g}", *_cells(_both(size.ours), _both(size.here)))
-        bodies.setdefault(size.dataset, []).append([Cell(value) for value in values])
-    n = len(reading.sizes)
-    return Sized(reading.name, n, Grid(("Set, cost", *_HEADS), list(bodies.values())), n <= FEW_SETTINGS)
-
-
-def _medians(reading: Reading) -> list[Cell]:
-    """Over the settings that were played under both readings, where there are such."""
-    both = [size for size in reading.sizes if None not in (*_both(size.ours), *_both(size.here))]
-    pairs = [[_both(size.ours) for size in both], [_both(size.here) for size in both or reading.sizes]]
-    middle = [tuple(_median([pair[k] for pair in some]) for k in (0, 1)) for some in pairs]
-    leads = sum(nt is not None and gt is not None and gt < nt for nt, gt in pairs[1])
-    cells = _cells(*middle)[:4] + [factor(one) for one in reading.leads]
-    return [Cell(text) for text in (reading.name, *cells, f"{leads} of {len(pairs[1])}")]
-
-
-def _both(regrets: Mapping[str, float] | None) -> tuple[float | None, ...]:
-    return tuple((regrets or {}).get(label) for label in PAIR)
-
-
-def _cells(ours: Sequence[float | None], here: Sequence[float | None]) -> list[str]:
-    both = [number(one) for pair in zip(ours, here, strict=True) for one in pair]
-    return [*both, factor(_share(ours)), factor(_share(here))]
-
-
-def _share(pair: Sequence[float | None]) -> float | None:
-    """UCB-GT's regret as a share of UCB-NT's; none where that is not positive."""
-    nt, gt = pair
-    return gt / nt if nt is not None and gt is not None and nt > 0.0 else None
-
-
-def _median(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None

@@ -4,10 +4,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import theory
-from ...experiments.claims import IN_ALL, PART, Claim, Failure, Finding, Word, by_share, not_judged
-from ...experiments.evidence import Results
-from ...experiments.sets import PREDICTING
+from ... import datasets, theory
+from ...experiments import (
+    IN_ALL,
+    INSTANCES,
+    PART,
+    PREDICTING,
+    Claim,
+    Failure,
+    Finding,
+    Results,
+    Word,
+    by_share,
+    not_judged,
+)
 from ..growth import Row
 from .order import slope
 
@@ -20,29 +30,43 @@ RATES = {
 """The rate behind each label. The tuned rate's bound is for its horizon T, the others' for every t."""
 
 
+def n_experts(results: Results) -> dict[str, int]:
+    """K on each of the library's sets in studies with the role "adversarial"."""
+    studies = [study for study in map(results.study, results.with_role("adversarial")) if study is not None]
+    return {
+        dataset: (
+            INSTANCES[dataset](cost).experts
+            if dataset in INSTANCES
+            else study.experts.make(datasets.info(dataset).features, None)
+        ).n_experts
+        for study in studies
+        for dataset, cost in study.settings
+        if (dataset in INSTANCES or dataset in datasets.names) and study.own_set(dataset) is None
+    }
+
+
 def below_bound(results: Results) -> Finding:
     """Claim 13: mean regret against the bound, in every stream of the study, with every rate that has one."""
-    settings, n_experts = results.with_role("adversarial"), results.known.n_experts
-    lines = [(s, label, s.lines[label]) for s in settings for label in RATES if label in s.lines]
-    lines = [entry for entry in lines if entry[0].dataset in n_experts]
-    if not lines:
+    settings, K = results.settings(*results.with_role("adversarial")), n_experts(results)
+    checks = [(s, label) for s in settings if s.dataset in K for label in RATES if label in s.learners]
+    if not checks:
         return not_judged("adversarial")
     fails, shares = [], []
-    for setting, label, line in lines:
-        rate = RATES[label]
+    for setting, label in checks:
+        rate, course = RATES[label], setting.learners[label]
         at = slice(-1, None) if rate == "tuned" else slice(None)
-        bounds = [theory.exp3_abs_bound(int(t), n_experts[setting.dataset], setting.cost, rate) for t in line.t[at]]
-        share = (line.regret * line.t)[at] / np.array(bounds)
+        bounds = [theory.exp3_abs_bound(int(t), K[setting.dataset], setting.cost, rate) for t in course.t[at]]
+        share = (course.regret * course.t)[at] / np.array(bounds)
         worst = int(np.argmax(share))
         shares.append(share[worst])
         if share[worst] > 1.0:
-            note = f"{label}: {share[worst]:.2f} times the bound at t = {line.t[at][worst]:,}"
+            note = f"{label}: {share[worst]:.2f} times the bound at t = {course.t[at][worst]:,}"
             fails.append(Failure(setting.dataset, setting.cost, note))
     numbers = (
-        f"Below it on {len(lines) - len(fails)} of {len(lines)} pairs of stream and rate; mean regret is at most "
+        f"Below it on {len(checks) - len(fails)} of {len(checks)} pairs of stream and rate; mean regret is at most "
         f"{max(shares):.2f} times the rate's bound (median {np.median(shares):.2f})."
     )
-    return Finding(by_share(len(lines) - len(fails), len(lines)), numbers, fails, [s.study for s, _, _ in lines])
+    return Finding(by_share(len(checks) - len(fails), len(checks)), numbers, fails, [s.study for s, _ in checks])
 
 
 BELOW_BOUND = Claim(
@@ -65,16 +89,17 @@ ROOT = (0.25, 0.75)
 
 def root_of_log(results: Results) -> Finding:
     """The slopes over K at one T."""
-    settings = [s for s in results.with_role("adversarial", (OURS, BANDIT)) if s.dataset in PREDICTING]
+    both = results.settings(*results.with_role("adversarial"), learners=(OURS, BANDIT))
+    settings = [s for s in both if s.dataset in PREDICTING]
     settings.sort(key=lambda s: PREDICTING[s.dataset])
     if len(settings) < 3:
         return not_judged("adversarial")
     K = np.array([PREDICTING[s.dataset] for s in settings], np.float64)
-    ours, bandit = (np.array([s.regret(name) * s.lines[name].t[-1] for s in settings]) for name in (OURS, BANDIT))
+    ours, bandit = (np.array([s.regret(name) * s.learners[name].t[-1] for s in settings]) for name in (OURS, BANDIT))
     if min(ours.min(), bandit.min()) <= 0.0:
         return Finding("not judged", "Regret is not positive somewhere, and so has no logarithm.")
     slow, fast = slope(np.log(K), ours), slope(K, bandit)
-    chance = np.sqrt(K[-1] * settings[-1].lines[BANDIT].t[-1]) * (1.0 - 1.0 / K[-1])
+    chance = np.sqrt(K[-1] * settings[-1].learners[BANDIT].t[-1]) * (1.0 - 1.0 / K[-1])
     ends = f"{ours[-1]:,.0f} and {bandit[-1]:,.0f} (chance {chance:,.0f})"
     checks = {
         f"EXP3-ABS's regret grows as log K to the power {slow:.2f}": slow <= 0.5 + NOISE,
@@ -82,7 +107,7 @@ def root_of_log(results: Results) -> Finding:
         f"at K = {K[-1]:,.0f} they have {ends}": ours[-1] < bandit[-1],
     }
     verdict: Word = "holds" if all(checks.values()) else "holds in part" if any(checks.values()) else "fails"
-    streams = [s for s in results.with_role("adversarial", (OURS, BANDIT)) if s.dataset not in PREDICTING]
+    streams = [s for s in both if s.dataset not in PREDICTING]
     ratios = [s.regret(BANDIT) / s.regret(OURS) for s in streams if s.regret(OURS) > 0]
     numbers = "; ".join(checks)
     if ratios:
@@ -114,6 +139,16 @@ STUDIES = ("adversarial-growth", "adversarial-grid")
 """Where the runs come from."""
 
 
+def grown(results: Results) -> list[Row]:
+    """All runs of ContEXP3-ABS."""
+    frame = results.frames.get("growth")
+    return (
+        []
+        if frame is None
+        else [Row(**{name: row[name] for name in Row._fields}) for row in frame.iter_rows(named=True)]
+    )
+
+
 def means_by(rows: Sequence[Row], name: str) -> tuple[list[float], list[float]]:
     """The values of a field, and the mean regret at each."""
     values = sorted({getattr(row, name) for row in rows})
@@ -140,7 +175,7 @@ def _checks(rows: Sequence[Row]) -> list[tuple[str, float, float]]:
 
 def grows_no_faster(results: Results) -> Finding:
     """The slopes of log mean regret, against the exponents of T^((d+1)/(d+2)) gamma^(-d/(d+2))."""
-    checks = _checks(results.known.growth)
+    checks = _checks(grown(results))
     if not checks:
         return not_judged("adversarial")
     fails = [
@@ -166,7 +201,7 @@ GROWTH = Claim(
 
 def below_with_close_calls(results: Results) -> Finding:
     """Mean regret against theorem 2's bound with constants, on the grid, where the bound says something."""
-    rows = [row for row in results.known.growth if row.bound is not None]
+    rows = [row for row in grown(results) if row.bound is not None]
     fails, shares, parts, empty, without = [], [], [], [], 0
     for d, gamma, T in sorted({(row.dim, row.gamma, row.rounds) for row in rows}):
         here = [row for row in rows if (row.dim, row.gamma, row.rounds) == (d, gamma, T)]

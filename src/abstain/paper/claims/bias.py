@@ -5,9 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from ... import instances
-from ...experiments.claims import Claim, Failure, Finding, Word, not_judged
-from ...experiments.evidence import Results, Run
-from ...experiments.sets import PROPOSITION_1
+from ...experiments import PROPOSITION_1, Claim, Failure, Finding, Results, Run, Word, not_judged
 
 OWN, SAFE = "UCB-NT, own graph", ("UCB-NT", "UCB-GT")
 
@@ -28,7 +26,7 @@ def is_linear(run: Run, gap: float) -> bool:
 
 def bias_runs(results: Results, learner: str, dataset: str) -> list[Run]:
     """The runs of a learner on a set, in studies with the role "bias"."""
-    studies = results.roles.named("bias")
+    studies = results.with_role("bias")
     return [run for run in results.runs(learner, dataset=dataset) if run.study in studies]
 
 

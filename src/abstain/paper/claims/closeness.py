@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...experiments.claims import IN_ALL, Claim, Failure, Finding, Word, by_share, not_judged
-from ...experiments.evidence import PAPER, Results, Setting
-from .order import scope
+from ...experiments import IN_ALL, Claim, Failure, Finding, Results, Setting, Word, by_share, not_judged
+from .order import PAPER, main_study, scope
 
 LEARNERS = ("UCB", "UCB-GT", "FS")
 
@@ -47,17 +46,17 @@ def close_to_fs(results: Results) -> Finding:
     """Claim 4: close on most sets, on the figures' axis and as a ratio; within FS's standard deviation on some."""
     settings = results.settings(*results.main, learners=LEARNERS)
     if not settings:
-        return not_judged(results.main[0])
+        return not_judged(main_study(results))
     sets = {setting.dataset for setting in settings}
     far = [setting for setting in settings if distance(setting) > CLOSE]
     more = [setting for setting in settings if ratio(setting) > ALMOST]
     near, almost = (sets - {setting.dataset for setting in some} for some in (far, more))
-    within = [s for s in settings if s.regret("UCB-GT") - s.regret("FS") <= s.lines["FS"].regret_sd[-1]]
+    within = [s for s in settings if s.regret("UCB-GT") - s.regret("FS") <= s.learners["FS"].regret_sd[-1]]
     inside = {setting.dataset for setting in within}
     numbers = (
         f"At most {CLOSE:.0%} of the way from FS to UCB at every cost on {len(near)} of {len(sets)} sets (median "
-        f"{np.median([distance(s) for s in settings]):.0%} in {scope(settings, results.main[0])}); at most {ALMOST:g} "
-        f"times FS's regret on {len(almost)} (median {np.median([ratio(s) for s in settings]):.1f} times); "
+        f"{np.median([distance(s) for s in settings]):.0%} in {scope(settings, main_study(results))}); at most "
+        f"{ALMOST:g} times FS's regret on {len(almost)} (median {np.median([ratio(s) for s in settings]):.1f} times); "
     )
     asked = [len(near) > MOST * len(sets), len(almost) > MOST * len(sets)]
     if max(setting.expert_sets for setting in settings) < 2:
@@ -72,7 +71,7 @@ def close_to_fs(results: Results) -> Finding:
 
 def close_at_extremes(results: Results) -> Finding:
     """Claim 17: close on the figures' axis in every setting of figure 11."""
-    settings = results.with_role("extreme", LEARNERS)
+    settings = results.settings(*results.with_role("extreme"), learners=LEARNERS)
     if not settings:
         return not_judged("extreme")
     fails = [Failure(s.dataset, s.cost, _shown(s)) for s in settings if distance(s) > CLOSE]
@@ -88,7 +87,7 @@ def close_at_extremes(results: Results) -> Finding:
 
 def _gap(setting: Setting) -> np.ndarray:
     """``R_t / t`` of UCB-GT minus FS's, from t = sqrt(T) on."""
-    gt, fs = setting.lines["UCB-GT"], setting.lines["FS"]
+    gt, fs = setting.learners["UCB-GT"], setting.learners["FS"]
     return np.asarray((gt.regret - fs.regret)[gt.t >= np.sqrt(gt.t[-1])])
 
 
@@ -127,10 +126,10 @@ def more_edges(results: Results) -> Finding:
     """
     settings = results.settings(*results.main, learners=PAPER)
     if not settings:
-        return not_judged(results.main[0])
+        return not_judged(main_study(results))
     fails, correlations, tied = [], [], []
     for setting in settings:
-        edges = np.array([setting.lines[name].edges[-1] for name in PAPER])
+        edges = np.array([setting.learners[name].edges[-1] for name in PAPER])
         regret = np.array([setting.regret(name) for name in PAPER])
         swapped = [
             f"{PAPER[i]} has more edges than {PAPER[j]} but regret {regret[i]:.4f} against {regret[j]:.4f}"
@@ -142,7 +141,7 @@ def more_edges(results: Results) -> Finding:
         if swapped:
             fails.append(Failure(setting.dataset, setting.cost, "; ".join(swapped)))
     numbers = (
-        f"The four learners are in order on {len(settings) - len(fails)} of {scope(settings, results.main[0])}; "
+        f"The four learners are in order on {len(settings) - len(fails)} of {scope(settings, main_study(results))}; "
         f"the mean rank correlation of edges and regret is {np.mean(correlations):.2f}{_ties(tied)}."
     )
     return Finding(by_share(len(settings) - len(fails), len(settings)), numbers, fails, [s.study for s in settings])

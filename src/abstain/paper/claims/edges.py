@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ... import experts, graphs
-from ...experiments.claims import IN_ALL, Claim, Failure, Finding, Word, by_share, not_judged
-from ...experiments.evidence import Results, Setting
+from ...experiments import IN_ALL, Claim, Failure, Finding, Results, Setting, Word, by_share, not_judged
 from ...learners import UCBGT
-from .order import scope
+from .order import main_study, scope
 
 MILLION = 1_000_000
 LEAST, MOST = 1, 3
@@ -32,7 +31,7 @@ RINGS = 20
 
 
 def _wrong(setting: Setting) -> str:
-    ucb, nt, gt, fs = (float(setting.lines[name].edges[-1]) for name in ("UCB", "UCB-NT", "UCB-GT", "FS"))
+    ucb, nt, gt, fs = (float(setting.learners[name].edges[-1]) for name in ("UCB", "UCB-NT", "UCB-GT", "FS"))
     wrong = []
     if not LEAST <= _rounded(gt) <= MOST:
         wrong.append(f"UCB-GT has {gt / MILLION:.2f} million")
@@ -56,7 +55,7 @@ def _empty_rings(results: Results, settings: Sequence[Setting]) -> str:
     The threshold stays below one co-occurrence, so an edge lives until its first violation: rings that hold no row keep
     all their edges, to themselves and to others, and the others those among themselves.
     """
-    pairs = [(s.lines["UCB"].edges[-1], s.lines["UCB-NT"].edges[-1]) for s in settings]
+    pairs = [(s.learners["UCB"].edges[-1], s.learners["UCB-NT"].edges[-1]) for s in settings]
     if any(pair != (100 * RINGS, 100**2 * RINGS) for pair in pairs):
         return ""
     wanted = {(s.study, s.dataset, s.cost) for s in settings}
@@ -72,7 +71,7 @@ def how_many_edges(results: Results) -> Finding:
     """At T: in both experiments depicted, and in general."""
     settings = results.settings(*results.main, learners=("UCB", "UCB-NT", "UCB-GT", "FS"))
     if not settings:
-        return not_judged(results.main[0])
+        return not_judged(main_study(results))
     wrong = {(s.dataset, s.cost): note for s in settings if (note := _wrong(s))}
     places = [(s.dataset, s.cost) for s in settings]
     depicted = [place for place in places if place in DEPICTED]
@@ -84,14 +83,14 @@ def how_many_edges(results: Results) -> Finding:
     parts += [f"{len(good)} of {len(rest)} other sets"] if rest else []
 
     def between(learner: str, unit: float, digits: str) -> str:
-        values = [float(setting.lines[learner].edges[-1]) / unit for setting in settings]
+        values = [float(setting.learners[learner].edges[-1]) / unit for setting in settings]
         low, high = f"{min(values):{digits}}", f"{max(values):{digits}}"
         return low if low == high else f"{low} to {high}"
 
-    strictly = sum(LEAST * MILLION <= s.lines["UCB-GT"].edges[-1] <= MOST * MILLION for s in settings)
+    strictly = sum(LEAST * MILLION <= s.learners["UCB-GT"].edges[-1] <= MOST * MILLION for s in settings)
     numbers = (
-        f"As stated on {' and '.join(parts)} ({len(settings) - len(wrong)} of {scope(settings, results.main[0])}); at "
-        f"T UCB-GT has {between('UCB-GT', MILLION, '.2f')} million, UCB-NT {between('UCB-NT', 1, ',.0f')}, "
+        f"As stated on {' and '.join(parts)} ({len(settings) - len(wrong)} of {scope(settings, main_study(results))}); "
+        f"at T UCB-GT has {between('UCB-GT', MILLION, '.2f')} million, UCB-NT {between('UCB-NT', 1, ',.0f')}, "
         f"FS {between('FS', MILLION, '.2f')} million; UCB-GT's are between {LEAST} and {MOST} million without rounding "
         f"on {strictly}{_empty_rings(results, settings)}."
     )
@@ -144,14 +143,14 @@ def holds_the_subset_graph(results: Results) -> Finding:
     inside, rounds = subset_inside()
     played = f"On ten small random problems G^SUB was inside UCB-GT's graph in {inside:,} of {rounds:,} rounds"
     settings = results.settings(*results.main, learners=BOTH)
-    for study in results.studies:
-        if study not in results.main and not results.roles[study].is_reading:
-            settings += [s for s in results.settings(study, learners=BOTH) if not s.role.repeats(s.dataset)]
+    for study in results.names:
+        if study not in (*results.main, *results.with_role("reading")):
+            settings += [s for s in results.settings(study, learners=BOTH) if not s.is_unscaled_twin]
     if not settings:
         return not_judged("main", f"{played}, but there are no runs to count edges in")
     fails = [Failure(s.dataset, s.cost, f"{note} ({s.study})") for s in settings if (note := _not_more(s))]
     good = len(settings) - len(fails)
-    fewer = sum(bool((s.lines["UCB-GT"].edges < s.lines["UCB-NT"].edges).any()) for s in settings)
+    fewer = sum(bool((s.learners["UCB-GT"].edges < s.learners["UCB-NT"].edges).any()) for s in settings)
     numbers = (
         f"{played}; it has more edges than UCB-NT's at T on {good} of {len(settings)} settings, and fewer at some "
         f"checkpoint on {fewer}."
@@ -162,7 +161,7 @@ def holds_the_subset_graph(results: Results) -> Finding:
 
 def _not_more(setting: Setting) -> str:
     """Where UCB-GT has fewer edges, or no more at T; nothing if nowhere."""
-    nt, gt = (setting.lines[name] for name in BOTH)
+    nt, gt = (setting.learners[name] for name in BOTH)
     below = np.flatnonzero(gt.edges < nt.edges)
     if not len(below) and gt.edges[-1] > nt.edges[-1]:
         return ""

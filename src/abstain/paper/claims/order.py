@@ -7,9 +7,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...experiments.claims import IN_ALL, Claim, Failure, Finding, by_share, not_judged
-from ...experiments.evidence import Line, Results, Setting
+from ...experiments import IN_ALL, Claim, Failure, Finding, Results, Setting, Trajectory, by_share, not_judged
 from ...typing import Floats
+
+PAPER = ("UCB", "UCB-NT", "UCB-GT", "FS")
+"""The paper's four learners."""
 
 LEVEL = 0.05
 """Differences are called significant at this level, corrected for the number of settings."""
@@ -43,7 +45,7 @@ def holm(p_values: Sequence[float]) -> Floats:
 
 def tested(settings: Sequence[Setting], better: str, worse: str) -> str:
     """In how many settings the first has significantly less regret than the second, in words."""
-    pairs = [(setting.lines[better].of_sets, setting.lines[worse].of_sets) for setting in settings]
+    pairs = [(setting.learners[better].of_sets, setting.learners[worse].of_sets) for setting in settings]
     pairs = [(one, other) for one, other in pairs if len(one) == len(other) > 1]
     if not pairs:
         return "with one expert set there is nothing to test"
@@ -62,9 +64,14 @@ PAPER_SETTINGS = {"regret": 30, "extreme": 8, "confidence": 15, "small": 9}
 """How many settings the paper shows; a verdict on fewer says so."""
 
 
-def scope(settings: Sequence[Setting], *studies: str) -> str:
-    """How many settings were judged, and of how many of the paper."""
-    whole = sum(PAPER_SETTINGS.get(study, 0) for study in studies)
+def main_study(results: Results) -> str:
+    """The name of the study that claims about figures 5 to 10 look at: ours, or that of the reading that is judged."""
+    return results.reading or "regret"
+
+
+def scope(settings: Sequence[Setting], study: str) -> str:
+    """How many settings were judged, and how many the paper has in such a study."""
+    whole = PAPER_SETTINGS.get(study, 0)
     return f"{len(settings)} settings" + (f" run (the paper has {whole})" if len(settings) < whole else "")
 
 
@@ -73,7 +80,7 @@ def _worse(setting: Setting, better: str, worse: str) -> Failure | None:
     ours, theirs = setting.regret(better), setting.regret(worse)
     if ours < theirs:
         return None
-    scaled = " (min-max scaling)" if setting.role.scale == "minmax" else ""
+    scaled = " (min-max scaling)" if setting.scale == "minmax" else ""
     return Failure(setting.dataset, setting.cost, f"{better} {ours:.4f}, {worse} {theirs:.4f}{scaled}")
 
 
@@ -81,29 +88,29 @@ def less_regret(better: str, worse: str, results: Results) -> Finding:
     """Claims 1, 2 and 3."""
     settings = results.settings(*results.main, learners=(better, worse))
     if not settings:
-        return not_judged(results.main[0], f"No results of {better} and {worse}")
+        return not_judged(main_study(results), f"No results of {better} and {worse}")
     fails = [failure for setting in settings if (failure := _worse(setting, better, worse))]
     ratios = [setting.regret(better) / setting.regret(worse) for setting in settings if setting.regret(worse) > 0]
     middle = f"; the median of its regret is {np.median(ratios):.2f} times {worse}'s" if ratios else ""
-    count = f"{better} has less on {len(settings) - len(fails)} of {scope(settings, results.main[0])}"
+    count = f"{better} has less on {len(settings) - len(fails)} of {scope(settings, main_study(results))}"
     numbers = f"{count}{middle}; {tested(settings, better, worse)}."
     return Finding(by_share(len(settings) - len(fails), len(settings)), numbers, fails, [s.study for s in settings])
 
 
 def elsewhere(role: str, results: Results) -> Finding:
     """Claims 7, 8 and 9: claims 1 to 3 in other studies. Every pair in every setting is one check."""
-    studies = results.roles.named(role)
+    studies = results.with_role(role)
     found = [s for study in studies for s in results.settings(study, learners=("UCB", "UCB-NT", "UCB-GT"))]
-    settings = [s for s in found if not s.role.repeats(s.dataset)]
+    settings = [s for s in found if not s.is_unscaled_twin]
     if not settings:
-        return not_judged(studies[0])
+        return not_judged(role)
     counts, fails = [], []
     for better, worse in ORDERS:
         lost = [failure for setting in settings if (failure := _worse(setting, better, worse))]
         counts.append(f"{better} below {worse} on {len(settings) - len(lost)}")
         fails += lost
     total = len(settings) * len(ORDERS)
-    numbers = f"Of {scope(settings, *studies)}: {', '.join(counts)}."
+    numbers = f"Of {scope(settings, role)}: {', '.join(counts)}."
     return Finding(by_share(total - len(fails), total), numbers, fails, [s.study for s in settings])
 
 
@@ -111,6 +118,10 @@ _LESS = (
     f"Less is a smaller mean R_T/T, by however little. {IN_ALL} How many differences are significant is said beside it "
     f"and decides nothing: paired t tests, two-sided, over the expert sets, at {LEVEL:.0%} with Holm's correction for "
     "the number of settings."
+)
+_RINGS = (
+    "Empty rings act as experts that never abstain, so the lead of UCB-GT over UCB-NT rests on this reading: "
+    "`abstain reproduce readings` shows others."
 )
 _THREE = f"Each of the three comparisons in each setting is one check; less as in claims 1 to 3. {IN_ALL}"
 
@@ -121,6 +132,8 @@ GT_BELOW_NT, GT_BELOW_UCB, NT_BELOW_UCB = (
         _LESS,
         partial(less_regret, better, worse),
         of_readings=True,
+        note=_RINGS if number == 1 else "",
+        see="readings" if number == 1 else "",
     )
     for number, (better, worse) in enumerate(ORDERS, 1)
 )
@@ -141,19 +154,21 @@ def slope(x: ArrayLike, y: ArrayLike) -> float:
     return float(np.polyfit(np.log(np.asarray(x, float)), np.log(np.asarray(y, float)), 1)[0])
 
 
-def late_slope(line: Line) -> float | None:
+def late_slope(trajectory: Trajectory) -> float | None:
     """The slope over the second half of the log scale, t >= sqrt(T); None where regret is not positive there."""
-    late = line.t >= np.sqrt(line.t[-1])
-    regret = line.regret[late]
-    return slope(line.t[late], regret) if len(regret) > 1 and (regret > 0).all() else None
+    late = trajectory.t >= np.sqrt(trajectory.t[-1])
+    regret = trajectory.regret[late]
+    return slope(trajectory.t[late], regret) if len(regret) > 1 and (regret > 0).all() else None
 
 
 def ucb_is_slow(results: Results) -> Finding:
     """UCB's slope lies between `SLOW` and 0 in every setting of figures 7 and 8."""
-    settings = [s for s in results.settings(*results.main, learners=("UCB",)) if late_slope(s.lines["UCB"]) is not None]
+    settings = [
+        s for s in results.settings(*results.main, learners=("UCB",)) if late_slope(s.learners["UCB"]) is not None
+    ]
     if not settings:
-        return not_judged(results.main[0])
-    slopes = [late_slope(setting.lines["UCB"]) or 0.0 for setting in settings]
+        return not_judged(main_study(results))
+    slopes = [late_slope(setting.learners["UCB"]) or 0.0 for setting in settings]
     fails = [
         Failure(s.dataset, s.cost, f"slope {value:+.3f}, {'falls faster' if value <= SLOW else 'does not fall'}")
         for s, value in zip(settings, slopes, strict=True)
@@ -161,7 +176,7 @@ def ucb_is_slow(results: Results) -> Finding:
     ]
     numbers = (
         f"From t = sqrt(T) to T the slope of log R_t/t is between {SLOW:g} and 0 on {len(settings) - len(fails)} of "
-        f"{scope(settings, results.main[0])}; it goes from {min(slopes):+.3f} to {max(slopes):+.3f}, median "
+        f"{scope(settings, main_study(results))}; it goes from {min(slopes):+.3f} to {max(slopes):+.3f}, median "
         f"{np.median(slopes):+.3f}; it is not below 0 on {sum(value >= 0.0 for value in slopes)}."
     )
     return Finding(by_share(len(settings) - len(fails), len(settings)), numbers, fails, [s.study for s in settings])

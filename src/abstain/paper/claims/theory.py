@@ -8,9 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import experts, theory
-from ...experiments.claims import PART, Claim, Failure, Finding, by_share, not_judged
-from ...experiments.evidence import Results, Setting
-from ...experiments.sets import GAPPED, INSTANCES
+from ...experiments import (
+    GAPPED,
+    INSTANCES,
+    PART,
+    Claim,
+    Failure,
+    Finding,
+    Results,
+    Setting,
+    by_share,
+    not_judged,
+)
 from ...instances import Regions
 from ...losses import ramp_value, surrogate
 from ...regret import best_in_hindsight
@@ -66,24 +75,24 @@ def problem_of(setting: Setting) -> Regions:
 
 def gapped(results: Results, *learners: str) -> list[Setting]:
     """The settings whose gaps are known."""
-    return [s for s in results.with_role("theory", learners) if s.dataset in GAPPED]
+    return [s for s in results.settings(*results.with_role("theory"), learners=learners) if s.dataset in GAPPED]
 
 
 def below_and_logarithmic(learner: str, bound: Callable[..., float], results: Results) -> Finding:
     """Two checks a setting: below the bound where it says something; slope in the last decade."""
     fails, parts, checks, used = list[Failure](), list[str](), 0, list[str]()
     for setting in gapped(results, learner):
-        problem, line = problem_of(setting), setting.lines[learner]
+        problem, course = problem_of(setting), setting.learners[learner]
         gaps = np.array(problem.means) - min(problem.means)
         covering = theory.best_covering(gaps, subset_graph(problem))
-        bounds = np.array([bound(gaps, covering, int(t)) for t in line.t])
-        total, says = line.regret * line.t, bounds < line.t * gaps.max()
-        late = line.t >= line.t[-1] / DECADE
+        bounds = np.array([bound(gaps, covering, int(t)) for t in course.t])
+        total, says = course.regret * course.t, bounds < course.t * gaps.max()
+        late = course.t >= course.t[-1] / DECADE
         if not says.any() or not (total[late] > 0).all():
             continue
         checks += 2
         used.append(setting.study)
-        share, steep = float((total / bounds)[says].max()), slope(line.t[late], total[late])
+        share, steep = float((total / bounds)[says].max()), slope(course.t[late], total[late])
         where = (setting.dataset, setting.cost)
         if share > 1.0:
             fails.append(Failure(*where, f"mean regret is {share:.2f} times the bound"))
@@ -91,7 +100,7 @@ def below_and_logarithmic(learner: str, bound: Callable[..., float], results: Re
             fails.append(Failure(*where, f"slope {steep:.3f} in the last decade"))
         parts.append(
             f"{setting.dataset}: at most {share:.3f} times the bound ({total[-1]:,.0f} at T, bound {bounds[-1]:,.0f}, "
-            f"T max Delta {line.t[-1] * gaps.max():,.0f}), slope {steep:.3f} in the last decade"
+            f"T max Delta {course.t[-1] * gaps.max():,.0f}), slope {steep:.3f} in the last decade"
         )
     if not checks:
         return not_judged("theory", "No game in which the bound is below T max Delta")

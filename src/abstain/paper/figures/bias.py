@@ -1,15 +1,29 @@
 """Figure 3: the bias problem and the construction behind proposition 1."""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ... import instances
-from ...experiments.evidence import Run
-from ...experiments.figures import Figure, Source
-from ...experiments.panels import START
-from ...experiments.sets import INSTANCES
-from ...experiments.style import BLUE, GREY, RED, new_figure, plain, styles
+from ... import __version__, instances
+from ...experiments import (
+    BLUE,
+    GREY,
+    INSTANCES,
+    RED,
+    START,
+    Figure,
+    Job,
+    Record,
+    Results,
+    Run,
+    Study,
+    new_figure,
+    plain,
+    styles,
+    with_curves,
+)
 from ...learners import UCBGT, UCBNT
 from ...simulate import simulate
 from ..claims.bias import is_linear
@@ -19,44 +33,79 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-RUNS = 25
-
-
-def play(instance: instances.Instance, rounds: int) -> "polars.DataFrame":
-    """The curves of short runs of the three learners, against the better expert."""
-    import polars
-
-    at = np.unique(np.geomspace(1, rounds, 60).round().astype(np.int64))
-    better = int(np.argmin(instance.means))
-    frames = []
-    for seed in range(RUNS):
-        X, y = instance.draw(rounds, seed)
-        advice = instance.experts.advise(X)
-        errors = instance.loss(advice.predictions, instance.loss.labels(y))[:, better]
-        best = np.cumsum(np.where(advice.abstains[:, better], instance.cost, errors))[at - 1]
-        game: dict[str, Any] = {"cost": instance.cost, "loss": instance.loss}
-        learners = {
-            "UCB-NT, own graph": UCBNT(instance.experts, graph="abstention", **game),
-            "UCB-NT": UCBNT(instance.experts, **game),
-            "UCB-GT": UCBGT(instance.experts, **game),
-        }
-        for label, learner in learners.items():
-            loss = np.cumsum(simulate(learner, X, y).loss)[at - 1]
-            frames.append(
-                polars.DataFrame({"t": at, "loss": loss, "best": best}).with_columns(
-                    expert_set=polars.lit(0), draw=polars.lit(seed), learner=polars.lit(label)
-                )
-            )
-    return polars.concat(frames)
-
-
 ROLE, FIRST, SECOND, COST = "bias", "bias-problem", "proposition-1", 0.9
-"""Of the studies, and their sets; a name that begins with the second is that construction with some probability."""
+"""The role of the studies, and their sets: a name that begins with the second is that construction for some p."""
 TITLES = {FIRST: "the bias problem", SECOND: "proposition 1"}
 NAMES = {"UCB-NT": "UCB-NT, subset graph"}
-"""What this figure calls a learner, to tell the graphs apart."""
-ROUNDS = 20_000
-"""Runs in results that are shorter say nothing: others of this length are played instead."""
+"""The name of a learner in this figure, where the graphs must be told apart."""
+ROUNDS, RUNS = 20_000, 25
+"""Results of shorter games say nothing: so many games of this length are played instead."""
+
+
+@dataclass(frozen=True)
+class BiasGames(Job):
+    """Short games of the three learners on a problem, for results that have none, or shorter ones."""
+
+    problem: str
+    cost: float
+    rounds: int
+    runs: int
+    version: str = __version__
+
+    def __str__(self) -> str:
+        return f"{self.problem}, cost {self.cost:g}, {self.runs} games for figure 3"
+
+    @property
+    def weight(self) -> float:
+        return 0.6 * self.runs * self.rounds / 1e4
+
+    def run(self, data: str | None) -> Record:
+        """Play them: regret against the better expert, at some sixty rounds ``t``, by learner and run."""
+        instance = _instance(self.problem, self.cost)
+        at = np.unique(np.geomspace(1, self.rounds, 60).round().astype(np.int64))
+        better = int(np.argmin(instance.means))
+        regret: dict[str, list[list[float]]] = {}
+        for seed in range(self.runs):
+            X, y = instance.draw(self.rounds, seed)
+            advice = instance.experts.advise(X)
+            errors = instance.loss(advice.predictions, instance.loss.labels(y))[:, better]
+            best = np.cumsum(np.where(advice.abstains[:, better], instance.cost, errors))[at - 1]
+            game: dict[str, Any] = {"cost": instance.cost, "loss": instance.loss}
+            learners = {
+                "UCB-NT, own graph": UCBNT(instance.experts, graph="abstention", **game),
+                "UCB-NT": UCBNT(instance.experts, **game),
+                "UCB-GT": UCBGT(instance.experts, **game),
+            }
+            for label, learner in learners.items():
+                loss = np.cumsum(simulate(learner, X, y).loss)[at - 1]
+                regret.setdefault(label, []).append((loss - best).tolist())
+        return {"t": at.tolist(), "regret": regret}
+
+
+def jobs(studies: Sequence[Study]) -> list[Job]:
+    """The games to play: those on problems that no study of the run plays for long enough."""
+    longest: dict[str, tuple[str, float, int]] = {}
+    for study in with_curves(studies):
+        for name, cost in study.settings if study.role == ROLE else ():
+            title = _title(name, cost) if _is_shown(name) else ""
+            if title and study.rounds > longest.get(title, ("", 0.0, 0))[2]:
+                longest[title] = name, cost, study.rounds
+    for name in _without(longest):
+        longest[name] = name, COST, 0
+    return [_games(name, cost) for name, cost, rounds in longest.values() if rounds < ROUNDS]
+
+
+def _games(name: str, cost: float) -> BiasGames:
+    """The games on a problem. Some problems have two names: the first counts."""
+    title = _title(name, cost)
+    first = next(other for other in INSTANCES if _is_shown(other) and _title(other, cost) == title)
+    return BiasGames(first, cost, ROUNDS, RUNS)
+
+
+def _without(titles: Iterable[str]) -> list[str]:
+    """Which of the two problems has none of these titles."""
+    given = tuple(titles)
+    return [name for name in (FIRST, SECOND) if not any(title.startswith(TITLES[name]) for title in given)]
 
 
 class Side(NamedTuple):
@@ -64,7 +113,7 @@ class Side(NamedTuple):
 
     probability: float
     losses: tuple[float, float]
-    """The expected loss of red and of blue there; the cost where one abstains."""
+    """The expected loss of red and blue there; the cost if one abstains."""
     abstains: tuple[bool, bool]
 
 
@@ -89,11 +138,11 @@ class Trial(NamedTuple):
     instance: instances.Instance
     learners: tuple[Runs, ...]
     for_figure: bool = False
-    """Whether the runs are no results, but played for the figure."""
+    """Whether the games were played for the figure."""
 
     @property
     def gap(self) -> float:
-        """What a round with the wrong expert costs on average."""
+        """What one round with the wrong expert costs on average."""
         return max(self.instance.means) - min(self.instance.means)
 
     @property
@@ -102,34 +151,44 @@ class Trial(NamedTuple):
         return self.learners[0].t[-1]
 
     def trapped(self, runs: Runs) -> int:
-        """How many of a learner's runs are linear, as claims 11 and 12 have it."""
+        """How many of a learner's runs are linear, by the rule of claims 11 and 12."""
         t, none = np.array(runs.t), np.zeros(0, np.int64)
         found = (Run("", self.title, self.instance.cost, t, np.array(regret), none) for regret in runs.regret)
         return sum(is_linear(run, self.gap) for run in found)
 
 
-def trials(source: Source) -> tuple[Trial, ...]:
+def trials(results: Results) -> tuple[Trial, ...]:
     """The bias problem, then proposition 1's construction by its probability, each with the longest runs there are."""
+    found = {}
+    for title, (name, cost, part) in _longest(results).items():
+        short = part is None or _rounds(part) < ROUNDS
+        played = results.records.get(_games(name, cost).key)
+        if part is not None and not short:
+            found[title] = Trial(title, _instance(name, cost), _runs(part))
+        elif played is not None:
+            learners = tuple(_late(label, played["t"], played["regret"][label]) for label in styles(played["regret"]))
+            found[title] = Trial(title, _instance(name, cost), learners, for_figure=True)
+    return tuple(sorted(found.values(), key=lambda trial: (trial.title != TITLES[FIRST], -trial.gap)))
+
+
+def _longest(results: Results) -> "dict[str, tuple[str, float, polars.DataFrame | None]]":
+    """Set, cost and the longest results for each title; both problems are there, with results or without."""
     import polars
 
-    names = [study.name for study in source.studies if study.role == ROLE] or [ROLE]
-    parts = source.curves.filter(polars.col("study").is_in(names)).partition_by("study", "dataset", "cost")
-    longest: dict[str, tuple[instances.Instance, polars.DataFrame | None]] = {}
+    names = results.with_role(ROLE) or (ROLE,)
+    parts = results.curves.filter(polars.col("study").is_in(names)).partition_by("study", "dataset", "cost")
+    longest: dict[str, tuple[str, float, polars.DataFrame | None]] = {}
     for own in sorted(parts, key=_rounds):
         name, cost = str(own["dataset"][0]), float(own["cost"][0])
-        if name in INSTANCES and name.startswith((FIRST, SECOND)):
-            instance = _instance(name, cost)
-            longest[_title(name, instance)] = instance, own
-    for name in (FIRST, SECOND):
-        if not any(title.startswith(TITLES[name]) for title in longest):
-            instance = _instance(name, COST)
-            longest[_title(name, instance)] = instance, None
-    found = []
-    for title, (instance, part) in longest.items():
-        short = part is None or _rounds(part) < ROUNDS
-        curves = play(instance, ROUNDS) if part is None or short else part
-        found.append(Trial(title, instance, _runs(curves), short))
-    return tuple(sorted(found, key=lambda trial: (trial.title != TITLES[FIRST], -trial.gap)))
+        if _is_shown(name):
+            longest[_title(name, cost)] = name, cost, own
+    for name in _without(longest):
+        longest[_title(name, COST)] = name, COST, None
+    return longest
+
+
+def _is_shown(name: str) -> bool:
+    return name in INSTANCES and name.startswith((FIRST, SECOND))
 
 
 def _rounds(part: "polars.DataFrame") -> int:
@@ -142,26 +201,30 @@ def _instance(name: str, cost: float) -> instances.Instance:
     return instance
 
 
-def _title(name: str, instance: instances.Instance) -> str:
-    """Proposition 1's with the probability of the input on which both predict."""
-    return TITLES[FIRST] if name == FIRST else f"{TITLES[SECOND]}, p = {instance.probabilities[0]:g}"
+def _title(name: str, cost: float) -> str:
+    """Proposition 1's construction with the probability of the input on which both predict."""
+    return TITLES[FIRST] if name == FIRST else f"{TITLES[SECOND]}, p = {_instance(name, cost).probabilities[0]:g}"
 
 
 def _runs(curves: "polars.DataFrame") -> tuple[Runs, ...]:
     import polars
 
-    curves = curves.filter((polars.col("t") >= START) | (polars.col("t") == polars.col("t").max()))
     found = []
     for label in styles(curves["learner"].to_list()):
         own = curves.filter(polars.col("learner") == label).sort("expert_set", "draw", "t")
         parts = own.partition_by("expert_set", "draw", maintain_order=True)
-        regret = tuple(tuple(part["loss"] - part["best"]) for part in parts)
-        found.append(Runs(label, tuple(parts[0]["t"]), regret))
+        found.append(_late(label, parts[0]["t"].to_list(), [(part["loss"] - part["best"]).to_list() for part in parts]))
     return tuple(found)
 
 
+def _late(label: str, t: Sequence[int], regret: Sequence[Sequence[float]]) -> Runs:
+    """Runs from round `START` on."""
+    keep = [k for k, at in enumerate(t) if at >= START or at == max(t)]
+    return Runs(label, tuple(t[k] for k in keep), tuple(tuple(run[k] for k in keep) for run in regret))
+
+
 def sides_of(instance: instances.Instance) -> tuple[Side, Side]:
-    """The regions where red predicts and where it abstains, exactly: from the instance's table of outcomes."""
+    """The regions where red predicts and where it abstains, from the exact table of outcomes."""
     rows, labels, chances = instance.values[:, :-1], instance.values[:, -1], instance.probabilities
     advice = instance.experts.advise(rows)
     errors = instance.loss(advice.predictions, instance.loss.labels(labels))
@@ -194,24 +257,26 @@ class Bias(NamedTuple):
     """The bias problem first."""
 
 
-def bias(source: Source) -> Bias:
-    """The instance, and the runs of the study `bias`, or short ones if there are none, or shorter ones still."""
-    found = trials(source)
+def bias(results: Results) -> Bias | None:
+    """The problem, and the runs of studies with the role "bias", or games played for this figure."""
+    found = trials(results)
+    if not found or found[0].title != TITLES[FIRST]:
+        return None
     return Bias(sides_of(found[0].instance), found[0].instance.means, found)
 
 
 def caption(shown: Bias) -> str:
-    """Who is better and hidden, and how many runs are trapped."""
+    """Which expert is better, and how many runs are trapped with the other."""
     red, blue = shown.means
     first = shown.trials[0]
     ends = ", ".join(f"{NAMES.get(one.learner, one.learner)} ({one.mean[-1]:,.0f})" for one in first.learners)
     trapped = "; ".join(f"{trial.title}: {_trapped(trial)}" for trial in shown.trials)
     short = [trial.title for trial in shown.trials if trial.for_figure]
-    instead = f" Played for this figure, for want of results as long: {', '.join(short)}." if short else ""
+    instead = f" Played for this figure, because no results are as long: {', '.join(short)}." if short else ""
     return (
         f"Blue is the better expert ({blue:g} against {red:g}), but red looks better on the left and hides blue's good "
         f"side on the right by abstaining there; mean regret after {first.rounds:,} rounds: {ends}, always red "
-        f"({first.gap * first.rounds:,.0f}). Thin lines are single runs, each on a draw of its own, thick ones their "
+        f"({first.gap * first.rounds:,.0f}). Thin lines are single runs, each on its own draw, thick ones their "
         f"means: there is no band, as a run is trapped with the worse expert or finds the better one. K = 2; the paper "
         f"gives no numbers for its figure 3, these are ours. Runs that pay at least half the gap of the two experts "
         f"over their second half: {trapped}.{instead}"
@@ -224,7 +289,7 @@ def _trapped(trial: Trial) -> str:
 
 
 def draw(shown: Bias) -> "Drawing":
-    """The regions with both experts' losses, and regret over t on plain scales, where linear regret is a line."""
+    """The regions with both experts' losses, and regret over t on linear scales, where linear regret is a line."""
     n_panels = 1 + len(shown.trials)
     n_rows = -(-n_panels // COLUMNS)
     figure = new_figure(4.0 * min(n_panels, COLUMNS), 0.5 + 3.3 * n_rows)
@@ -267,7 +332,7 @@ def _draw_instance(ax: "Axes", shown: Bias) -> None:
 
 
 def _draw_runs(ax: "Axes", trial: Trial) -> None:
-    """Single runs thin, their means thick."""
+    """Single runs are thin, their means thick."""
     look = styles(one.learner for one in trial.learners)
     for one in trial.learners:
         for run in one.regret:
@@ -287,4 +352,4 @@ def _draw_runs(ax: "Axes", trial: Trial) -> None:
     ax.yaxis.set_major_formatter("{x:,g}")
 
 
-FIGURE = Figure(3, "The bias problem", bias, draw, caption, "bias")
+FIGURE = Figure(3, "The bias problem", bias, draw, caption, "bias", jobs)

@@ -1,14 +1,14 @@
 """Figures 1 and 4: feedback graphs of experts on a line."""
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import experts, graphs
-from ...experiments.figures import Figure
-from ...experiments.style import BLUE, GREY, new_figure
+from ... import __version__, experts, graphs
+from ...experiments import BLUE, GREY, Figure, Job, Record, Results, new_figure
 from ...learners import UCBGT
 from ...simulate import simulate
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 _POINTS = np.linspace(0.0, 1.0, 401)[:-1, np.newaxis] + 0.00125
-"""The line, as the middles of small pieces: none on a border of a region."""
+"""The middles of small pieces of the line: none is on a border of a region."""
 Edges: TypeAlias = frozenset[tuple[str, str]]
 
 
 class Region(NamedTuple):
-    """A piece of the line, or a point of it, and its graph."""
+    """A piece or a point of the line, and its graph."""
 
     name: str
     start: float
@@ -46,7 +46,7 @@ class Experts(NamedTuple):
 def on_a_line(
     names: Sequence[str], predicts: Sequence[tuple[float, float]], regions: Sequence[tuple[str, float, float]]
 ) -> Experts:
-    """Experts that predict inside an interval; what is shown is read back from their advice and graphs."""
+    """Experts that predict inside an interval. What is shown comes from their advice and graphs."""
     pool = pool_of(predicts)
     abstains = pool.advise(_POINTS).abstains
 
@@ -71,7 +71,7 @@ def on_a_line(
 
 
 def pool_of(predicts: Sequence[tuple[float, float]]) -> experts.ExpertSet:
-    """Experts that predict inside an interval, and say +1 there; which of them abstain where others do is found out."""
+    """Experts that predict +1 inside an interval, with the subset relation of their rules."""
     pairs = [(_first, _inside(low, high)) for low, high in predicts]
     abstains = experts.from_functions(pairs).advise(_POINTS).abstains
     subset = ~(abstains[:, :, np.newaxis] & ~abstains[:, np.newaxis, :]).any(axis=0)
@@ -99,13 +99,13 @@ def _intervals(where: NDArray[np.bool_]) -> tuple[tuple[float, float], ...]:
 
 PALE = "#D9D9D9"
 SIZE, LOOP, OUT = 0.27, 0.21, 1.36
-"""Radii of a node and of its self-loop, and how far from the middle of the graph the loop's is; nodes are 1 from it."""
+"""Radii of a node and its self-loop, and the distance of the loop from the centre; nodes have distance 1."""
 OPENING = 50.0
-"""Half the angle of a loop that its node hides, in degrees."""
+"""Half the angle of the loop that its node hides, in degrees."""
 
 
 def draw_line(ax: "Axes", shown: Experts) -> None:
-    """A bar an expert: blue where it predicts, pale where it abstains."""
+    """One bar per expert: blue where it predicts, pale where it abstains."""
     for row, intervals in enumerate(shown.predicts):
         ax.barh(row, 1.0, height=0.5, color=PALE)
         for low, high in intervals:
@@ -127,7 +127,7 @@ def legend(ax: "Axes", any_input: bool = False) -> None:
 
 
 def draw_graph(ax: "Axes", names: Sequence[str], edges: Edges, abstaining: Collection[str] | None) -> None:
-    """The graph with its self-loops. A node is blue or pale, as its expert's bar is there, or white (None)."""
+    """The graph with its self-loops. Nodes are blue or pale as the bars are, or white for any input (None)."""
     from matplotlib.patches import Circle, FancyArrowPatch
 
     angles = np.pi / 2.0 - 2.0 * np.pi * np.arange(len(names)) / len(names)
@@ -170,7 +170,7 @@ def feedback(x: float = 0.4) -> Experts:
 
 
 def caption_feedback(shown: Experts) -> str:
-    """Who shows whose loss."""
+    """Which experts reveal which losses."""
     (region,), n = shown.regions, len(shown.names)
     return (
         f"On the input x = {region.start:g} the experts {' and '.join(region.abstaining)} abstain: following one of "
@@ -198,12 +198,37 @@ FEEDBACK = Figure(1, "Feedback graph", lambda _: feedback(), draw_feedback, capt
 
 NAMES = "ijk"
 BORDERS = (0.0, 0.4, 0.5, 0.9, 1.0)
-"""Of the regions A to D; x is uniform, so that B and D are seldom seen."""
+"""The borders of the regions A to D. Inputs are uniform, so B and D are rare."""
 PREDICTS = ((0.0, 0.5), (0.0, 0.4), (0.9, 1.0))
-"""i on A and B, j on A, k on D; nobody on C."""
+"""i predicts on A and B, j on A, k on D, none on C."""
 ROUNDS = (1, 500, 5_000)
-"""The rounds whose graph is looked at; the second is drawn."""
+"""The graph is kept in these rounds; the second is drawn."""
 COST = 0.2
+
+
+@dataclass(frozen=True)
+class ThreeExpertsGame(Job):
+    """UCB-GT on uniform inputs whose labels are all +1."""
+
+    rounds: tuple[int, ...] = ROUNDS
+    version: str = __version__
+
+    def __str__(self) -> str:
+        return "UCB-GT with three experts, for figure 4"
+
+    def run(self, data: str | None) -> Record:
+        """Play it: the edges of UCB-GT's graph in each of the rounds, as pairs of names."""
+        X = np.random.default_rng(0).uniform(size=(max(self.rounds), 1))
+        learner, edges = UCBGT(pool_of(PREDICTS), cost=COST), []
+        for t in self.rounds:
+            before = X[learner.round : t - 1]
+            if len(before):
+                simulate(learner, before, np.ones(len(before)))
+            edges.append(sorted(named(NAMES, learner.graph.matrix(learner.moment(X[t - 1])))))
+        return {"edges": edges}
+
+
+GAME = ThreeExpertsGame()
 
 
 class ThreeExperts(NamedTuple):
@@ -211,20 +236,17 @@ class ThreeExperts(NamedTuple):
 
     experts: Experts
     estimated: dict[int, Edges]
-    """UCB-GT's graph, by round, without self-loops."""
+    """UCB-GT's graph by round, without self-loops."""
 
 
-def three_experts() -> ThreeExperts:
-    """The regions and their graphs, and UCB-GT played on uniform inputs whose labels are all +1."""
+def three_experts(results: Results) -> ThreeExperts | None:
+    """The regions with their graphs, and UCB-GT's graph in three rounds of the game."""
+    played = results.records.get(GAME.key)
+    if played is None:
+        return None
     regions = [(name, BORDERS[k], BORDERS[k + 1]) for k, name in enumerate("ABCD")]
-    X = np.random.default_rng(0).uniform(size=(max(ROUNDS), 1))
-    learner, estimated = UCBGT(pool_of(PREDICTS), cost=COST), {}
-    for t in ROUNDS:
-        before = X[learner.round : t - 1]
-        if len(before):
-            simulate(learner, before, np.ones(len(before)))
-        estimated[t] = named(NAMES, learner.graph.matrix(learner.moment(X[t - 1])))
-    return ThreeExperts(on_a_line(NAMES, PREDICTS, regions), estimated)
+    edges = (frozenset((i, j) for i, j in pairs) for pairs in played["edges"])
+    return ThreeExperts(on_a_line(NAMES, PREDICTS, regions), dict(zip(ROUNDS, edges, strict=True)))
 
 
 def caption_three_experts(shown: ThreeExperts) -> str:
@@ -267,5 +289,6 @@ def draw_three_experts(shown: ThreeExperts) -> "Drawing":
 
 
 THREE_EXPERTS = Figure(
-    4, "Graphs of three experts", lambda _: three_experts(), draw_three_experts, caption_three_experts, "three-experts"
-)
+    4, "Graphs of three experts", three_experts, draw_three_experts, caption_three_experts, "three-experts",
+    jobs=lambda studies: [GAME],
+)  # fmt: skip

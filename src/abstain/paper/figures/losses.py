@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...experiments.figures import Figure
-from ...experiments.style import BLUE, GREY, RED, new_figure
+from ...experiments import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Figure, new_figure
 from ...losses import ramp, surrogate
 from ..claims.theory import example_losses
 
@@ -16,48 +15,48 @@ if TYPE_CHECKING:
 GAMMA = "\N{GREEK SMALL LETTER GAMMA}"
 
 
-class Curve(NamedTuple):
-    """A loss along one variable; a jump is two points with the same abscissa."""
+class LossCurve(NamedTuple):
+    """A loss along one variable. Two points with the same abscissa are a jump."""
 
     name: str
     x: tuple[float, ...]
     y: tuple[float, ...]
 
 
-class LossCurves(NamedTuple):
+class Losses(NamedTuple):
     """What figure 2 shows."""
 
     gamma: float
     cost: float
     margin: float
     """-y h(x) in the panel over r."""
-    ramps: tuple[Curve, ...]
-    over_r: tuple[Curve, Curve]
+    ramps: tuple[LossCurve, ...]
+    over_r: tuple[LossCurve, LossCurve]
     """L and L~."""
-    over_margin: tuple[tuple[float, Curve, Curve], ...]
+    over_margin: tuple[tuple[float, LossCurve, LossCurve], ...]
     """r, L and L~ over -y h(x)."""
     least_gap: float
     """The least of L~ - L on a grid of both variables."""
 
 
-def loss_curves(gamma: float = 0.3, cost: float = 0.25, margin: float = 0.06) -> LossCurves:
+def loss_curves(gamma: float = 0.3, cost: float = 0.25, margin: float = 0.06) -> Losses:
     """All by `abstain.losses`; the label is +1, so that h is minus the margin."""
     a = np.linspace(-1.0, 1.0, 401)
     steps = np.array([-1.0, 0.0, 0.0, 1.0])
-    ramps = [Curve("0/1 loss", tuple(steps), (0.0, 0.0, 1.0, 1.0))]
-    ramps += [Curve(f"$\\gamma$ = {width:g}", tuple(a), tuple(_ramp(a, width))) for width in (0.1, gamma, 0.8)]
+    ramps = [LossCurve("0/1 loss", tuple(steps), (0.0, 0.0, 1.0, 1.0))]
+    ramps += [LossCurve(f"$\\gamma$ = {width:g}", tuple(a), tuple(_ramp(a, width))) for width in (0.1, gamma, 0.8)]
     f = float(_ramp(np.array([margin]), gamma)[0])
     over_r = (
-        Curve("L", tuple(steps), (cost, cost, f, f)),
-        Curve("surrogate", tuple(a), tuple(surrogate(-margin, a, 1.0, cost, gamma))),
+        LossCurve("L", tuple(steps), (cost, cost, f, f)),
+        LossCurve("surrogate", tuple(a), tuple(surrogate(-margin, a, 1.0, cost, gamma))),
     )
     over_margin = []
     for r in (-0.5 * gamma, 0.5 * gamma, gamma):
         exact = _ramp(a, gamma) if r > 0.0 else np.full_like(a, cost)
         upper = surrogate(-a, r, 1.0, cost, gamma)
-        over_margin.append((r, Curve("L", tuple(a), tuple(exact)), Curve("surrogate", tuple(a), tuple(upper))))
+        over_margin.append((r, LossCurve("L", tuple(a), tuple(exact)), LossCurve("surrogate", tuple(a), tuple(upper))))
     both = surrogate(-a[:, np.newaxis], a, 1.0, cost, gamma) - np.where(a > 0.0, _ramp(a, gamma)[:, np.newaxis], cost)
-    return LossCurves(gamma, cost, margin, tuple(ramps), over_r, tuple(over_margin), float(both.min()))
+    return Losses(gamma, cost, margin, tuple(ramps), over_r, tuple(over_margin), float(both.min()))
 
 
 def _ramp(a: np.ndarray, gamma: float) -> np.ndarray:
@@ -65,7 +64,7 @@ def _ramp(a: np.ndarray, gamma: float) -> np.ndarray:
     return ramp(gamma)(-a[:, np.newaxis], np.ones(len(a)))[:, 0]
 
 
-def caption_losses(shown: LossCurves) -> str:
+def caption_losses(shown: Losses) -> str:
     """Figure 2 in a sentence."""
     return (
         f"The ramp loss for three widths, and for {GAMMA} = {shown.gamma:g} and c = {shown.cost:g} the abstention loss "
@@ -74,11 +73,11 @@ def caption_losses(shown: LossCurves) -> str:
     )
 
 
-def draw_losses(shown: LossCurves) -> "Drawing":
+def draw_losses(shown: Losses) -> "Drawing":
     """Three panels: the ramp, over r, over -y h(x)."""
     figure = new_figure(9.0, 3.5)
     left, middle, right = figure.subplots(1, 3, sharey=True)
-    for curve, colour, dash in zip(shown.ramps, ("black", RED, BLUE, "#009E73"), (":", "-", "--", "-."), strict=True):
+    for curve, colour, dash in zip(shown.ramps, ("black", RED, BLUE, GREEN), (":", "-", "--", "-."), strict=True):
         left.plot(curve.x, curve.y, color=colour, linestyle=dash, label=curve.name)
     _label(left, "(a) loss of a prediction", "$-y\\,h(x)$")
     left.set_ylabel("loss")
@@ -89,7 +88,7 @@ def draw_losses(shown: LossCurves) -> "Drawing":
     for edge in (-shown.gamma, shown.gamma):
         middle.axvline(edge, color="#999999", linewidth=0.8, linestyle="--")
     middle.set_xticks([-1, -shown.gamma, 0, shown.gamma, 1], ["$-1$", "$-\\gamma$", "0", "$\\gamma$", "1"])
-    looks = zip(shown.over_margin, ("#CC79A7", "#E69F00", "black"), ("-", "--", "-."), strict=True)
+    looks = zip(shown.over_margin, (PURPLE, ORANGE, "black"), ("-", "--", "-."), strict=True)
     for (r, exact, upper), colour, dash in looks:
         name = f"$r = {'' if r == shown.gamma else r / shown.gamma}\\,\\gamma$"
         right.plot(exact.x, exact.y, color=colour, linestyle=":", linewidth=2.4)
@@ -107,11 +106,11 @@ LOSSES = Figure(2, "Losses", lambda _: loss_curves(), draw_losses, caption_losse
 
 
 _CELLS = 100
-"""Pieces of the line; a threshold can be at any border between them."""
+"""Pieces of the line. A threshold can be at any border between them."""
 
 
 class Example(NamedTuple):
-    """What figure 6 shows. Left of eta both labels are equally likely, right of it all are +1."""
+    """What figure 6 shows. Left of eta both labels are equally likely; right of it all are +1."""
 
     eta: float
     """P = P[x <= eta], as x is uniform."""

@@ -3,11 +3,18 @@
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...experiments.figures import Figure, Source
-from ...experiments.jobs import PUBLISHED as AT
-from ...experiments.panels import QUANTITIES, Grid, Marks, Place, grid
-from ...experiments.panels import draw as draw_panels
-from ...experiments.study import LearnerStudy
+from ...experiments import PUBLISHED as AT
+from ...experiments import (
+    QUANTITIES,
+    Figure,
+    LearnerStudy,
+    Marks,
+    PanelGrid,
+    Place,
+    Results,
+    draw_panels,
+    panel_grid,
+)
 from . import sets
 
 if TYPE_CHECKING:
@@ -15,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Rings(NamedTuple):
-    """Experts of each of so many predictors with each of so many rings, played for so many rounds."""
+    """Every pair of a predictor and a ring is an expert."""
 
     n_predictors: int
     n_rings: int
@@ -28,12 +35,12 @@ class Rings(NamedTuple):
 
     @property
     def edges_die_at_once(self) -> bool:
-        """Whether UCB-GT's threshold, times K - 1 and t - 1, stays below one co-occurrence, for at most T updates."""
+        """Whether UCB-GT's threshold, times K - 1 and t - 1, stays below one co-occurrence up to T."""
         return math.sqrt(5.0 * self.rounds * math.log(self.rounds)) < self.n_experts - 1
 
 
 def rings_of(study: LearnerStudy | None) -> Rings | None:
-    """The experts of a study; None if they are others, or it is not known."""
+    """The rings of a study; None if its experts are others or the study is unknown."""
     if study is None or study.experts.kind != "hyperplanes" or study.scale != "maxabs":
         return None
     made = study.experts.make(1, 0)
@@ -44,7 +51,7 @@ def rings_of(study: LearnerStudy | None) -> Rings | None:
 
 
 def of_edges(rings: Rings | None) -> str:
-    """Why the graph has as many edges as it has; nothing where that is not so."""
+    """Why the graph has as many edges as it has; empty if the reason does not apply."""
     if rings is None or not rings.edges_die_at_once:
         return ""
     return (
@@ -84,68 +91,68 @@ DENSEST = 0.441
 class Main(NamedTuple):
     """What figure 5 shows."""
 
-    grid: Grid
+    grid: PanelGrid
     rings: Rings | None
     """The experts, if they are the paper's as we read it: rings, and nothing else, on features in max-abs scaling."""
 
 
-def main(source: Source) -> Main | None:
-    """The panels, and what experts they are of."""
-    shown = main_panels(source)
-    return None if shown is None else Main(shown, rings_of(next(filter(None, map(source.study, STUDIES)), None)))
+def main(results: Results) -> Main | None:
+    """The panels, and the experts they were played with."""
+    shown = main_panels(results)
+    return None if shown is None else Main(shown, rings_of(next(filter(None, map(results.study, STUDIES)), None)))
 
 
-def main_panels(source: Source) -> Grid | None:
-    """A row a setting, a column a quantity; where neither set was played, the settings that were."""
-    return grid(
-        source,
+def main_panels(results: Results) -> PanelGrid | None:
+    """One row per setting and one column per quantity. If neither set was played, other settings are shown."""
+    return panel_grid(
+        results,
         [
             Place(
                 f"{dataset}, c = {cost:g}", QUANTITIES[quantity], dataset, cost, quantity, STUDIES,
                 PUBLISHED[quantity] if dataset == "cod-rna" else (),
             )
-            for dataset, cost in _settings(source)
+            for dataset, cost in _settings(results)
             for quantity in QUANTITIES
         ],
     )  # fmt: skip
 
 
-def _settings(source: Source) -> list[tuple[str, float]]:
+def _settings(results: Results) -> list[tuple[str, float]]:
     import polars
 
-    played = source.summary.filter(polars.col("study") == "main").select("dataset", "cost").unique(maintain_order=True)
+    played = results.summary.filter(polars.col("study") == "main").select("dataset", "cost").unique(maintain_order=True)
     others = [(str(dataset), float(cost)) for dataset, cost in played.rows() if dataset not in dict(SETTINGS)]
     return others or list(SETTINGS)
 
 
 def caption(shown: Main) -> str:
-    """Where the lines end, how far the published points are, and what the number of edges comes from."""
+    """Where the curves end, how far the published points are, and why there are so many edges."""
     parts = []
     for row in shown.grid.rows:
         regret, _, edges = (panel for panel in shown.grid.panels if panel.row == row)
-        ends = [f"{line.learner} ({line.mean[-1]:.3g})" for line in regret.lines]
+        ends = [f"{curve.learner} ({curve.mean[-1]:.3g})" for curve in regret.curves]
         size = edges.last("UCB-GT")
         graph = "" if size is None else f", UCB-GT's graph with {size:.2f} million edges"
         parts.append(f"{row}: {', '.join(ends)}{graph}")
-    said = [
+    sentences = [
         f"Average regret after {shown.grid.rounds:,} rounds on {'; on '.join(parts)}.",
         _published(shown),
         of_edges(shown.rings),
         sets.scale(),
         sets.ending(shown.grid),
     ]
-    return " ".join(sentence for sentence in said if sentence)
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def _published(shown: Main) -> str:
-    """The published points, and that their fractions are not ours."""
+    """The published points, and how their fractions differ from ours."""
     marked = [panel for panel in shown.grid.panels if panel.published]
     if not marked:
         return ""
     fractions = next(panel for panel in marked if panel.quantity == "abstained")
     pairs = []
     for marks in fractions.published:
-        ours = next((line for line in fractions.lines if line.learner == marks.learner), None)
+        ours = next((curve for curve in fractions.curves if curve.learner == marks.learner), None)
         if ours is not None and marks.t[-1] in ours.t:
             there = ours.mean[ours.t.index(marks.t[-1])]
             pairs.append(f"{marks.learner} {marks.value[-1]:.3f} against {there:.3f} ({there - marks.value[-1]:+.3f})")
@@ -156,16 +163,16 @@ def _published(shown: Main) -> str:
             f"{', '.join(pairs)}), and we do not know why."
         )
     if shown.rings is not None:
-        said = next(marks.value[-1] for marks in fractions.published if marks.learner == "FS")
+        published = next(marks.value[-1] for marks in fractions.published if marks.learner == "FS")
         text += (
-            f" The published FS abstains on {said:g} of cod-rna, of whose rows the densest ring holds {DENSEST:g}: "
-            f"none of our experts can reach that."
+            f" The published FS abstains on {published:g} of cod-rna, but the densest ring holds only {DENSEST:g} of "
+            f"its rows: none of our experts can reach that."
         )
     return text
 
 
 def draw(shown: Main) -> "Drawing":
-    """A row a setting, a column a quantity."""
+    """One row per setting, one column per quantity."""
     return draw_panels(shown.grid)
 
 

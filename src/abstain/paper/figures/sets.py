@@ -1,25 +1,43 @@
 """Figures 7 to 13: regret and fraction abstained on all sets."""
 
+from collections.abc import Iterable
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...experiments.figures import Figure, Source
-from ...experiments.panels import LINEAR, QUANTITIES, Grid, Panel, Place, draw, grid, not_the_papers, repetitions
+from ...experiments import (
+    LINEAR,
+    QUANTITIES,
+    Figure,
+    Panel,
+    PanelGrid,
+    Place,
+    Results,
+    describe_bands,
+    draw_panels,
+    panel_grid,
+)
+from ..claims.order import PAPER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
+OTHERS = {
+    "UCB-GT, β = 0.625": "UCB-GT with β = 0.625 (the paper's β is 2.5)",
+    "EXP3-ABS": "EXP3-ABS (the paper's, but with an adaptive rate, and not in its experiments)",
+}
+"""Learners that the paper's experiments do not have, in words."""
 
-def regret(shown: Grid) -> str:
-    """How regret ends, and its scale."""
+
+def regret(shown: PanelGrid) -> str:
+    """How regret compares at the end, and its scale."""
     end = order(shown)
     text = f"After {shown.rounds:,} rounds {end}" if end else f"Average regret over {shown.rounds:,} rounds"
     return f"{text}. {scale()}"
 
 
-def order(shown: Grid) -> str:
-    """In how many panels of regret UCB-GT ends below the others, and how far it is from FS; nothing without them."""
+def order(shown: PanelGrid) -> str:
+    """In how many panels UCB-GT ends below the others, and how far from FS; empty without UCB-GT."""
     panels = [panel for panel in shown.panels if panel.quantity == "regret"]
     below = [f"below {other}'s in {_below(panels, other)}" for other in ("UCB-NT", "UCB") if _compared(panels, other)]
     if not below:
@@ -39,8 +57,8 @@ def _below(panels: list[Panel], other: str) -> str:
     return f"{sum(ours < theirs for ours, theirs in pairs)} of {len(pairs)}"
 
 
-def abstention(shown: Grid) -> str:
-    """What UCB-GT and FS abstain on, by cost."""
+def abstention(shown: PanelGrid) -> str:
+    """How often UCB-GT and FS abstain, by cost."""
     panels = [panel for panel in shown.panels if panel.quantity == "abstained"]
     parts = []
     for learner in ("UCB-GT", "FS"):
@@ -56,22 +74,27 @@ def abstention(shown: Grid) -> str:
 
 
 def scale() -> str:
-    """Of regret."""
+    """The scale of regret, in words."""
     return f"The scale of regret is linear below {LINEAR:g} and logarithmic above."
 
 
-def ending(shown: Grid) -> str:
-    """What every caption of panels ends with: bands, K, repetitions, others' learners, results that are not there."""
-    bands = repetitions([panel.played for panel in shown.panels])
+def ending(shown: PanelGrid) -> str:
+    """The end of every caption of panels: bands, K, learners that are not the paper's, and missing results."""
+    bands = describe_bands([panel.repeated for panel in shown.panels])
     if any(panel.quantity == "abstained" for panel in shown.panels) and any(max(sds(panel)) for panel in shown.panels):
         bands = f"{bands} Bands of fractions end at 0 and 1."
-    missing = f"Not shown, for want of results: {', '.join(shown.missing)}." if shown.missing else ""
-    return " ".join(part for part in (bands, not_the_papers(shown.learners), missing) if part)
+    missing = f"Not shown, because there are no results: {', '.join(shown.missing)}." if shown.missing else ""
+    return " ".join(part for part in (bands, _not_the_papers(shown.learners), missing) if part)
+
+
+def _not_the_papers(learners: Iterable[str]) -> str:
+    others = [OTHERS.get(label, label) for label in learners if label not in PAPER]
+    return f"Not among the paper's learners: {'; '.join(others)}." if others else ""
 
 
 def sds(panel: Panel) -> list[float]:
-    """All deviations of a panel."""
-    return [sd for line in panel.lines for sd in line.sd]
+    """All standard deviations of a panel."""
+    return [sd for curve in panel.curves for sd in curve.sd]
 
 
 COSTS = (0.1, 0.2, 0.3)
@@ -79,19 +102,19 @@ FIRST_SETS = ("cifar", "ijcnn", "higgs", "phishing", "covtype")
 SECOND_SETS = ("eye", "cod-rna", "synthetic", "skin", "guide")
 
 
-def by_cost(source: Source, *, sets: tuple[str, ...], quantity: str, studies: tuple[str, ...]) -> Grid | None:
-    """A row a set, a column a cost; the first of the studies that has a setting gives it."""
-    return grid(
-        source, [Place(name, f"c = {cost:g}", name, cost, quantity, studies) for name in sets for cost in COSTS]
+def by_cost(results: Results, *, sets: tuple[str, ...], quantity: str, studies: tuple[str, ...]) -> PanelGrid | None:
+    """One row per set and one column per cost. The first study that has a setting provides it."""
+    return panel_grid(
+        results, [Place(name, f"c = {cost:g}", name, cost, quantity, studies) for name in sets for cost in COSTS]
     )
 
 
-def of_regret(shown: Grid) -> str:
+def of_regret(shown: PanelGrid) -> str:
     """The caption of figures 7, 8 and 13."""
     return f"{regret(shown)} {ending(shown)}"
 
 
-def of_abstention(shown: Grid) -> str:
+def of_abstention(shown: PanelGrid) -> str:
     """The caption of figures 9 and 10."""
     return f"{abstention(shown)} {ending(shown)}"
 
@@ -100,16 +123,26 @@ _regret = partial(by_cost, quantity="regret", studies=("regret", "abstention"))
 _abstention = partial(by_cost, quantity="abstained", studies=("abstention", "regret"))  # `regret` plays the same games
 
 REGRET_FIRST = Figure(
-    7, "Average regret, first five sets", partial(_regret, sets=FIRST_SETS), draw, of_regret, "regret"
+    7, "Average regret, first five sets", partial(_regret, sets=FIRST_SETS), draw_panels, of_regret, "regret"
 )
 REGRET_SECOND = Figure(
-    8, "Average regret, other five sets", partial(_regret, sets=SECOND_SETS), draw, of_regret, "regret"
+    8, "Average regret, other five sets", partial(_regret, sets=SECOND_SETS), draw_panels, of_regret, "regret"
 )
 ABSTENTION_FIRST = Figure(
-    9, "Fraction abstained, first five sets", partial(_abstention, sets=FIRST_SETS), draw, of_abstention, "abstention"
+    9,
+    "Fraction abstained, first five sets",
+    partial(_abstention, sets=FIRST_SETS),
+    draw_panels,
+    of_abstention,
+    "abstention",
 )
 ABSTENTION_SECOND = Figure(
-    10, "Fraction abstained, other five sets", partial(_abstention, sets=SECOND_SETS), draw, of_abstention, "abstention"
+    10,
+    "Fraction abstained, other five sets",
+    partial(_abstention, sets=SECOND_SETS),
+    draw_panels,
+    of_abstention,
+    "abstention",
 )
 
 
@@ -117,17 +150,17 @@ SMALL_SETS = ("guide", "synthetic", "skin")
 
 show_small = partial(by_cost, sets=SMALL_SETS, quantity="regret", studies=("small",))
 
-SMALL = Figure(13, "Fewer experts", show_small, draw, of_regret, "small")
+SMALL = Figure(13, "Fewer experts", show_small, draw_panels, of_regret, "small")
 
 
 EXTREME_SETS = ("cifar", "ijcnn", "phishing", "covtype")
 EXTREME_COSTS = (0.001, 0.9)
 
 
-def show_extreme(source: Source) -> Grid | None:
-    """A row a set; every panel has its own scale, as the costs are so far apart."""
-    shown = grid(
-        source,
+def show_extreme(results: Results) -> PanelGrid | None:
+    """One row per set. Every panel has its own scale, because the costs are so far apart."""
+    shown = panel_grid(
+        results,
         [
             Place(name, f"{QUANTITIES[quantity]}\nc = {cost:g}", name, cost, quantity, ("extreme",))
             for name in EXTREME_SETS
@@ -138,36 +171,36 @@ def show_extreme(source: Source) -> Grid | None:
     return None if shown is None else shown._replace(own_scales=True)
 
 
-def caption_extreme(shown: Grid) -> str:
-    """Both quantities."""
+def caption_extreme(shown: PanelGrid) -> str:
+    """Regret and fraction abstained."""
     return f"{regret(shown)} {abstention(shown)} Every panel has its own scale. {ending(shown)}"
 
 
-EXTREME = Figure(11, "Extreme costs", show_extreme, draw, caption_extreme, "extreme")
+EXTREME = Figure(11, "Extreme costs", show_extreme, draw_panels, caption_extreme, "extreme")
 
 
 CONFIDENCE_SETS = ("synthetic", "skin", "guide", "ijcnn", "cifar")
 UNSCALED = ("synthetic",)
-"""Drawn in their range: any scaling leaves them as they are."""
+"""Sets that no scaling changes."""
 SCALINGS = {"confidence": "max-abs", "confidence-minmax": "min-max"}
 """The studies, and how they scale the features."""
 
 
 class Confidence(NamedTuple):
-    """What is drawn, and what is only said."""
+    """What figure 12 shows: one scaling as curves, the others in words."""
 
     scaling: str
-    grid: Grid
-    others: tuple[tuple[str, str, Grid], ...]
-    """Of other scalings: the study, the scaling, and the panels that would not be the same."""
+    grid: PanelGrid
+    others: tuple[tuple[str, str, PanelGrid], ...]
+    """Other scalings: the study, the scaling, and the panels that differ."""
 
 
-def show_confidence(source: Source) -> Confidence | None:
-    """The first scaling there are results of is drawn."""
-    found: list[tuple[str, str, Grid]] = []
+def show_confidence(results: Results) -> Confidence | None:
+    """The first scaling with results is drawn."""
+    found: list[tuple[str, str, PanelGrid]] = []
     for study, scaling in SCALINGS.items():
         sets = tuple(name for name in CONFIDENCE_SETS if not found or name not in UNSCALED)
-        shown = by_cost(source, sets=sets, quantity="regret", studies=(study,))
+        shown = by_cost(results, sets=sets, quantity="regret", studies=(study,))
         if shown is not None:
             found.append((study, scaling, shown))
     return Confidence(found[0][1], found[0][2], tuple(found[1:])) if found else None
@@ -179,13 +212,13 @@ def caption_confidence(shown: Confidence) -> str:
     for study, scaling, other in shown.others:
         end = order(other)
         text += f" In {scaling} scaling (curves of the study {study}; synthetic is the same){f' {end}' if end else ''}."
-    alike = "Nothing is random in these experts: all their sets are the same, and bands are those of the data alone."
+    alike = "Nothing is random in these experts: all expert sets are the same, and bands come from the data alone."
     return f"{text} {ending(shown.grid)} {alike}"
 
 
 def draw_confidence(shown: Confidence) -> "Drawing":
-    """A row a set, a column a cost."""
-    return draw(shown.grid)
+    """One row per set, one column per cost."""
+    return draw_panels(shown.grid)
 
 
 CONFIDENCE = Figure(12, "Confidence-based experts", show_confidence, draw_confidence, caption_confidence, "confidence")

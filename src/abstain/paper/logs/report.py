@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...experiments import outputs
-from ...experiments.formats import Grid, Strong, grid
+from ...experiments.formats import Strong, TextTable, markdown_table
 from ...experiments.style import GREY, OTHERS, STYLES, Style, look, new_figure, plain, rendered, trying
 from ...experiments.style import write as save
 from ...typing import Floats
@@ -226,9 +226,9 @@ def write(study: LogStudy, rows: "pl.DataFrame", out: Path, console: "Console") 
         save(files, out / "figures", f"{name}-over-time")
     for table in shown:
         if table.delay == max(study.delays):
-            console.print(Grid(_as_title(table.title), table.heads, table.lines))
+            console.print(TextTable(_as_title(table.title), table.heads, table.lines))
     if judged:
-        console.print(Grid("Goals", HEADS, judged))
+        console.print(TextTable("Goals", HEADS, judged))
     console.print(f"Tables:  {folder / name}.md", markup=False, highlight=False, soft_wrap=True)
     return failed
 
@@ -240,9 +240,9 @@ def page(study: LogStudy, shown: Sequence[LogTable], judged: tuple[tuple[str, ..
         seeds = f"Of 1 seed, {study.seed}."
     parts = [f"# {study.title or study.name}", INTRODUCTION.format(seeds=seeds)]
     if judged:
-        parts += ["## Goals\n", grid(HEADS, judged), ""]
+        parts += ["## Goals\n", markdown_table(HEADS, judged), ""]
     for table in shown:
-        parts += [f"## {_as_title(table.title)}\n", grid(table.heads, table.lines), ""]
+        parts += [f"## {_as_title(table.title)}\n", markdown_table(table.heads, table.lines), ""]
     return "\n".join(parts)
 
 
