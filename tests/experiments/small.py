@@ -20,3 +20,8 @@ def small(**changes):
         "checkpoints": 8,
     }
     return LearnerStudy(**(values | changes))
+
+
+def tables(curves, studies):
+    """All tables of studies."""
+    return [table for study in studies for table in study.tables(curves, studies)]

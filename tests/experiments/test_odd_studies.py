@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from abstain.cli import app
 from abstain.errors import InputError
-from abstain.experiments import curves, jobs, panels, study
+from abstain.experiments import curves, jobs, study
 from abstain.experiments.style import look
 from abstain.experiments.tables import check_names
 from abstain.paper import paper
@@ -31,7 +31,7 @@ expert_sets = 1
 @pytest.fixture
 def command(tmp_path, monkeypatch):
     """Runs the studies of a text, of which regret alone is drawn; gives its exit code and what it said."""
-    monkeypatch.setattr(curves, "SHOWN", {"regret": curves.SHOWN["regret"]})
+    monkeypatch.setattr(curves, "ALL_QUANTITIES", {"regret": curves.ALL_QUANTITIES["regret"]})
     monkeypatch.setenv("COLUMNS", "200")
 
     def run(text, before=DEFAULTS):
@@ -92,7 +92,7 @@ def test_names_are_no_mathematics(command, tmp_path):
 
 
 def test_curves_that_cannot_be_drawn_are_said(command, tmp_path, monkeypatch):
-    monkeypatch.setattr(panels, "plain", str)
+    monkeypatch.setattr(curves, "plain", str)
     (tmp_path / "mine.csv").write_text(MINE)
     code, said = command(NAMED + "[studies.other]\n")
     assert code == 1
@@ -106,7 +106,7 @@ def test_curves_that_cannot_be_drawn_are_said(command, tmp_path, monkeypatch):
 def test_the_legend_has_every_learner(label):
     frame = pl.concat([rows("small", "synthetic", 0.1, learner, 0.1, t=(1, 10, 100)) for learner in ("FS", label)])
     with look():
-        figure = panels.draw(curves.curves_of(frame, small())["regret"])
+        figure = curves.draw_panels(curves.study_grids(frame, small())["regret"])
         figure.draw_without_rendering()
     assert [text.get_text().replace(r"\$", "$") for text in figure.legends[0].get_texts()] == ["FS", label]
 

@@ -10,18 +10,16 @@ import polars as pl
 import pytest
 
 from abstain.errors import FileError
-from abstain.experiments import claims, report
+from abstain.experiments import Results, claims, report
 from abstain.experiments.curves import StudyCurves
 from abstain.experiments.report import sections
-from abstain.experiments.report.page import Rows
-from abstain.experiments.report.sections import readings as sized
 from abstain.experiments.results import summary
 from abstain.experiments.specs import LearnerSpec, SetSpec
 from abstain.experiments.study import LearnerStudy
-from abstain.experiments.tables import tables
-from abstain.paper import readings
+from abstain.paper import paper, readings
 
 from .frames import ORDERED, empty, grid, rows, setting
+from .small import tables
 
 NASTY = '<script>alert("x")</script> & "quotes" \'too\''
 FACTS = {"versions": {"abstain": "1.2.3", "Python": "3.99"}}
@@ -80,6 +78,10 @@ def study(**values):
                     "learners": learners, "rounds": 12_345, "seed": 77, **values})  # fmt: skip
 
 
+def section(found):
+    return sections.Shown("readings", "Other readings", readings.html(found), None)
+
+
 def everything(drawn):
     swapped = {**ORDERED, "UCB-NT": 0.4321}
     curves = pl.concat(
@@ -90,17 +92,20 @@ def everything(drawn):
             grid("readings-balls", ("eye", "skin"), (0.1,), regrets=swapped),
         ]
     )
-    verdicts = claims.judge(curves)
+    balls = paper()["readings-balls"].replace(title=f"Balls {NASTY}")
+    results = Results(curves, [*(paper()[name] for name in ("main", "regret")), balls])
+    verdicts = claims.judge(results)
     facts = report.Facts(
         command="abstain reproduce all",
         made="yesterday",
         seconds=125.0,
         summary=summary(curves),
-        readings=readings.breaks(curves, verdicts, {"readings-balls": f"Balls {NASTY}"}),
+        sections=report.show_sections(results, verdicts),
         missing=[f"cifar {NASTY}: run `abstain datasets get cifar`"],
         **FACTS,
     )
-    return verdicts, drawn, [study(), study(name="main", costs=(0.1,))], facts
+    shown = [study(), study(name="main", costs=(0.1,)), study(name="readings-balls", role="reading")]
+    return verdicts, drawn, shown, facts
 
 
 def test_all_is_there(drawn, tmp_path):
@@ -174,7 +179,7 @@ def test_every_table_is_in_a_box_of_its_own(drawn):
     assert "attr(data-head)" in style
     settings = page.partition('<section id="settings">')[2].partition("</section>")[0]
     heads = re.findall('<th scope="col">(.*?)</th>', settings)
-    assert re.findall('data-head="(.*?)"', settings) == 2 * heads[1:]  # of two studies
+    assert re.findall('data-head="(.*?)"', settings) == 3 * heads[1:]  # of three studies
 
 
 def test_images(drawn):
@@ -187,11 +192,11 @@ def test_images(drawn):
     drawn[1].paths = drawn[1].paths[:1]
     assert "svg+xml" in sections.image(drawn[1].paths)  # nothing smaller is there
     drawn[1].paths[0].unlink()
-    assert report.page(*everything(drawn)).count("The files of this figure are not there.") == 1
+    assert report.page(*everything(drawn)).count("The files of this figure are missing.") == 1
 
 
 def test_it_opens_with_nothing():
-    verdicts = claims.judge(empty())
+    verdicts = claims.judge(Results(empty()))
     seen = "".join(read(report.page(verdicts, [], [], report.Facts(**FACTS))).words)
     for heading in ("Figures", "Final numbers", "Other readings", "Settings", "Missing"):
         assert heading not in seen
@@ -292,8 +297,8 @@ def test_every_name_from_outside_is_escaped(tmp_path):
         command=script("command"), made=script("made"), parts=script("parts"), missing=[script("missing")],
         summary=summary(frame), tables=tables(frame, [played]), versions={script("package"): script("version")},
         curves=[StudyCurves(script("study"), script("curve"), script("below"), (tmp_path / "no.svg",))],
-        readings=[readings.Reading("readings-x", script("reading"), [verdict], (1,), sizes)],
-        rows=[Rows(place, script("file"), 1, 1, 0.5, (script("odd"),))],
+        sections=[section([readings.Reading("readings-x", script("reading"), [verdict], (1,), sizes)])],
+        files=[report.DataFile(place, script("file"), 1, 1, 0.5, (script("odd"),))],
     )  # fmt: skip
     page = report.page([verdict], [picture], [played], facts)
     assert "<script" not in page.lower()
@@ -316,25 +321,27 @@ def test_sizes_under_other_readings():
         readings.Sizes("eye", 0.2, regrets(0.5, 0.1), regrets(0.1, 0.2)),
         readings.Sizes("skin", 0.1, regrets(0.4, -0.1), regrets(0.3, 0.1)),
     )
-    grid = sized([readings.Reading("readings-x", "x", [], (), sizes)])
-    assert [[cell.text for cell in row] for body in grid.sizes[0].grid.bodies for row in body] == [
+    grid = readings.content([readings.Reading("readings-x", "x", [], (), sizes)])
+    assert [[cell.text for cell in row] for body in grid.sizes[0].table.bodies for row in body] == [
         ["eye, 0.1", "0.3000", "0.2000", "0.1000", "0.1000", "0.33", "0.50"],
         ["eye, 0.2", "0.5000", "0.1000", "0.1000", "0.2000", "0.20", "2.00"],
         ["skin, 0.1", "0.4000", "0.3000", "-0.1000", "0.1000", "-0.25", "0.33"],
     ]
-    assert len(grid.sizes[0].grid.bodies) == 2  # a body a set
+    assert len(grid.sizes[0].table.bodies) == 2  # one body per set
     assert [cell.text for cell in grid.medians.bodies[0][0]] == [
         "x", "0.4000", "0.2000", "0.1000", "0.1000", "0.20", "0.50", "2 of 3",
     ]  # fmt: skip
-    alone = sized([readings.Reading("readings-x", "x", [], (), (readings.Sizes("eye", 0.1, None, regrets(0.2, 0.1)),))])
+    alone = readings.content(
+        [readings.Reading("readings-x", "x", [], (), (readings.Sizes("eye", 0.1, None, regrets(0.2, 0.1)),))]
+    )
     assert [cell.text for cell in alone.medians.bodies[0][0]] == ["x", "", "0.2000", "", "0.1000", "", "0.50", "1 of 1"]
-    assert sized([readings.Reading("readings-x", "x", [], ())]).medians is None
+    assert readings.content([readings.Reading("readings-x", "x", [], ())]).medians is None
 
 
 def test_long_tables_of_sizes_are_folded():
     def folds(n):
         sizes = tuple(readings.Sizes("eye", k / 100, None, regrets(0.2, 0.1)) for k in range(n))
-        facts = report.Facts(readings=[readings.Reading("readings-x", "x", [], (), sizes)], **FACTS)
+        facts = report.Facts(sections=[section([readings.Reading("readings-x", "x", [], (), sizes)])], **FACTS)
         return re.findall(r"<details( open)?><summary>x:", report.page([], [], [], facts))
 
     assert (folds(12), folds(13)) == ([" open"], [""])
@@ -344,8 +351,8 @@ def test_claim_1_says_what_it_rests_on(drawn):
     verdicts, pictures, studies, facts = everything(drawn)
     page = report.page(verdicts, pictures, studies, facts)
     assert page.count("Empty rings act as experts that never abstain") == 1
-    assert page.count('<a href="#readings">sizes') == 1
-    without = report.page(verdicts, pictures, studies, replace(facts, readings=()))
+    assert page.count('<a href="#readings">See below</a>') == 1
+    without = report.page(verdicts, pictures, studies, replace(facts, sections=()))
     assert without.count("<code>abstain reproduce readings</code>") == 1
     assert "#readings" not in without
-    assert "Empty rings" not in report.page(claims.judge(empty()), [], [], facts)
+    assert "Empty rings" not in report.page(claims.judge(Results(empty())), [], [], facts)

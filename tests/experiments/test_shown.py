@@ -15,7 +15,7 @@ from abstain import paper as ours
 from abstain.cli import app
 from abstain.experiments import results, runner
 from abstain.experiments.compare import _of_values
-from abstain.experiments.curves import SHOWN, curves_of, describe, draw_studies
+from abstain.experiments.curves import ALL_QUANTITIES, caption, draw_studies, study_grids
 from abstain.experiments.runner import run
 from abstain.experiments.specs import LearnerSpec
 from abstain.experiments.study import ROLES
@@ -78,32 +78,32 @@ def study_frame(**settings):
 
 def test_bands_are_over_draws_where_there_is_one_expert_set():
     study = small(learners=(LearnerSpec("UCB-GT", "UCBGT"), LearnerSpec("FS", "FullSupervision")), expert_sets=1)
-    shown = curves_of(study_frame(), study)
+    shown = study_grids(study_frame(), study)
     assert set(shown) == {"regret", "abstained", "edges", "loss"}
     grid = shown["regret"]
     assert (grid.rows, grid.columns) == (("synthetic",), ("c = 0.1", "c = 0.3"))
-    line = grid.panels[0].lines[0]
+    line = grid.panels[0].curves[0]
     assert line.learner == "UCB-GT"
     assert line.mean[-1] == pytest.approx(0.21)
     assert line.sd[-1] == pytest.approx(0.01)
-    text = describe(study, "regret", grid)
+    text = caption(study, "regret", grid)
     assert "bands one standard deviation over 3 draws of the data; K = 12." in text
-    assert curves_of(study_frame().clear(), study) == {}
+    assert study_grids(study_frame().clear(), study) == {}
 
 
 def test_bands_are_over_expert_sets_where_there_are_several():
     frame = pl.concat([study_frame(expert_set=k) for k in range(2)])
-    text = describe(small(), "loss", curves_of(frame, small())["loss"])
+    text = caption(small(), "loss", study_grids(frame, small())["loss"])
     assert "bands one standard deviation over 2 expert sets, each the mean of 3 draws of the data; K = 12." in text
 
 
 def test_few_edges_are_counted_in_ones():
     study = small(expert_sets=1)
-    few, many = (curves_of(study_frame(edges=edges), study)["edges"] for edges in (120, 3_000_000))
+    few, many = (study_grids(study_frame(edges=edges), study)["edges"] for edges in (120, 3_000_000))
     assert few.label == "edges of the graph"
-    assert few.panels[0].lines[0].mean[-1] == pytest.approx(120)
+    assert few.panels[0].curves[0].mean[-1] == pytest.approx(120)
     assert many.label.endswith("(millions)")
-    assert many.panels[0].lines[0].mean[-1] == pytest.approx(3.0)
+    assert many.panels[0].curves[0].mean[-1] == pytest.approx(3.0)
 
 
 @pytest.mark.long
@@ -111,13 +111,13 @@ def test_settings_that_are_no_product_follow_each_other(tmp_path):
     settings = (("synthetic", 0.1), ("synthetic", 0.3), ("guide", 0.3), ("eye", 0.1))
     study = small(sets=(), costs=(), settings=settings)
     frame = pl.concat([rows("small", *pair, "FS", 0.1, t=(1, 10, 100)) for pair in settings])
-    grid = curves_of(frame, study)["regret"]
+    grid = study_grids(frame, study)["regret"]
     assert [panel.title for panel in grid.panels] == [f"{name}, c = {cost:g}" for name, cost in settings]
     assert len(grid.rows) == 2
     drawn, _ = draw_studies(frame, [study, small(name="same", sets=(), costs=(), settings=settings)], tmp_path)
-    assert [one.study for one in drawn] == ["small"] * len(SHOWN)  # the other plays the same
+    assert [one.study for one in drawn] == ["small"] * len(ALL_QUANTITIES)  # the other plays the same
     assert {path.name for one in drawn for path in one.paths} == {
-        f"small-{quantity}.{kind}" for quantity in SHOWN for kind in ("svg", "png", "pdf")
+        f"small-{quantity}.{kind}" for quantity in ALL_QUANTITIES for kind in ("svg", "png", "pdf")
     }
 
 
@@ -147,15 +147,15 @@ def test_a_study_of_one_s_own(folder, tmp_path):
     assert "claims" not in said
     out = tmp_path / "out"
     names = {path.name for path in out.rglob("*") if path.is_file()}
-    assert {f"mine-{what}.{kind}" for what in SHOWN for kind in ("svg", "png", "pdf")} <= names
+    assert {f"mine-{what}.{kind}" for what in ALL_QUANTITIES for kind in ("svg", "png", "pdf")} <= names
     assert {"mine.md", "mine.tex", "mine.csv"} <= names
     assert not any(name.startswith("figure-") for name in names)
     page = (out / "report.html").read_text(encoding="utf-8")
     assert re.findall(r'<section id="(\w+)">', page)[:2] == ["curves", "tables"]
     assert "not judged" not in page
     assert "Mine &amp; &lt;yours&gt;" in page
-    assert page.count("<figure>") == len(SHOWN)
-    assert page.count("over 3 draws of the data; K = 4.") == len(SHOWN)  # two columns, two thresholds
+    assert page.count("<figure>") == len(ALL_QUANTITIES)
+    assert page.count("over 3 draws of the data; K = 4.") == len(ALL_QUANTITIES)  # two columns, two thresholds
     tex = (out / "tables" / "mine.tex").read_text(encoding="utf-8")
     assert r"Mine \& <yours>" in tex
     assert tex.count(r" \\") == 1 + 4

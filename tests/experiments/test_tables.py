@@ -11,16 +11,16 @@ from scipy import stats
 
 from abstain.errors import InputError
 from abstain.experiments import report
-from abstain.experiments.formats import Grid, terminal
+from abstain.experiments.formats import TextTable, overview_table
 from abstain.experiments.reproduce import _finals
 from abstain.experiments.results import summary
 from abstain.experiments.runner import run
 from abstain.experiments.specs import LearnerSpec
 from abstain.experiments.study import LearnerStudy
-from abstain.experiments.tables import finals, overview, slopes, tables, write
+from abstain.experiments.tables import finals, overview, slopes, write
 
 from .frames import empty, rows
-from .small import small
+from .small import small, tables
 
 
 def play(study, dataset, cost, learner, regrets, *, seconds=0.1, t=(1, 100), **columns):
@@ -211,7 +211,7 @@ def test_files_of_streams(tmp_path):
 
 def shown_in_terminal(table, width):
     console = Console(width=width, record=True, file=io.StringIO())
-    console.print(terminal("a [b]", table))
+    console.print(overview_table("a [b]", table))
     return console.export_text()
 
 
@@ -237,7 +237,7 @@ def test_a_narrow_terminal():
     numbers = ["-0.1034", "0.2034", "1.00", "10 of 24", "11 of 24", "0.55", "12.33"]
     for width in (200, 80, 60):
         console = Console(width=width, record=True, file=io.StringIO())
-        console.print(Grid("name", heads, [[label, *numbers] for label in LABELS], "and more"))
+        console.print(TextTable("name", heads, [[label, *numbers] for label in LABELS], "and more"))
         text = console.export_text()
         lines = [line.strip() for line in text.splitlines()]
         for label in LABELS:
@@ -246,7 +246,7 @@ def test_a_narrow_terminal():
         assert "…" not in text
         assert (lines.count("name"), lines.count("and more")) == (1, 1)
         assert max(map(len, text.splitlines())) <= width
-    console.print(Grid("name", ["log", "worst"], [["b" * 30, "+4.0 ± 1.0 (covtype, population)"]]))
+    console.print(TextTable("name", ["log", "worst"], [["b" * 30, "+4.0 ± 1.0 (covtype, population)"]]))
     assert "+4.0 ± 1.0 \n" in console.export_text().replace("  \n", " \n")
 
 

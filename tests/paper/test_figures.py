@@ -6,9 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abstain.experiments import panels, style
-from abstain.experiments.evidence import PAPER
-from abstain.experiments.figures import Source
+from abstain.experiments import Results, style
+from abstain.experiments import curves as drawing
 from abstain.instances import proposition_1
 from abstain.paper import paper
 from abstain.paper.claims import bias as claims_bias
@@ -38,17 +37,17 @@ REGRET = [("regret", name, cost) for name in sets.FIRST_SETS for cost in sets.CO
 
 
 def source(settings, *more, studies=(), **changes):
-    return Source(curves(settings, *more, **changes), studies)
+    return Results(curves(settings, *more, **changes), studies)
 
 
-def test_lines_are_means_and_deviations_from_round_ten_on():
+def test_curves_are_means_and_deviations_from_round_ten_on():
     shown = sets.REGRET_FIRST.show(source(REGRET))
     assert shown.rows == sets.FIRST_SETS
     assert shown.columns == ("c = 0.1", "c = 0.2", "c = 0.3")
     assert shown.missing == ()
     assert shown.learners == SIX
     assert shown.rounds == 1000
-    line = shown.panels[0].lines[-1]
+    line = shown.panels[0].curves[-1]
     assert (line.learner, line.t) == ("FS", (10, 100, 1000))
     each = np.array([[0.1 * t**-0.5 * (1 + e) for e in range(2)] for t in line.t])
     assert line.mean == pytest.approx(each.mean(axis=1))
@@ -63,7 +62,7 @@ def test_missing_panels_are_named_and_left_out():
     assert [(panel.dataset, panel.cost) for panel in shown.panels] == [place[1:] for place in there]
     wanted = ("cifar at c = 0.3", "ijcnn", "higgs", "phishing", "covtype at c = 0.1", "covtype at c = 0.2")
     assert shown.missing == wanted
-    assert sets.of_regret(shown).endswith(f"for want of results: {', '.join(wanted)}.")
+    assert sets.of_regret(shown).endswith(f"because there are no results: {', '.join(wanted)}.")
     assert sets.REGRET_SECOND.show(source(there)) is None
 
 
@@ -73,7 +72,7 @@ def test_studies_that_play_the_same_games_stand_in():
     assert len(main.main(given).grid.panels) == 3
     assert sets.REGRET_SECOND.show(source([("main", "cod-rna", 0.2)])) is None
     both = pl.concat([curves([("regret", "cod-rna", 0.2)], ["UCB"]), curves([("main", "cod-rna", 0.2)], ["FS"])])
-    assert main.main(Source(both)).grid.learners == ("FS",)
+    assert main.main(Results(both)).grid.learners == ("FS",)
 
 
 def test_main():
@@ -115,7 +114,7 @@ def test_why_edges_are_so_many():
     text = main.caption(main.main(source([("main", "cod-rna", 0.2)], studies=[study])))
     assert "At K = 2,000 and T = 10,000 UCB-GT's threshold stays below one co-occurrence" in text
     assert "with m empty rings the graph has 10,000 (19 m + 20) edges" in text
-    assert "The published FS abstains on 0.489 of cod-rna, of whose rows the densest ring holds 0.441" in text
+    assert "The published FS abstains on 0.489 of cod-rna, but the densest ring holds only 0.441 of its rows" in text
     assert "K = 2,000." in text
     few = study.replace(experts=study.experts.replace(options={"n_predictors": 5, "n_rings": 20}))
     balls = study.replace(experts=study.experts.replace(options={"regions": "balls"}))
@@ -133,7 +132,7 @@ def test_captions_say_what_was_played():
     assert "Lines are means over 2 draws of the data for one expert set, so without a band; K = 2,000." in one
     assert "Not among" not in one
     mixed = pl.concat([curves(REGRET[:1], sets=1, draws=1), curves(REGRET[1:2])])
-    assert "over up to 2 expert sets" in sets.of_regret(sets.REGRET_FIRST.show(Source(mixed)))
+    assert "over up to 2 expert sets" in sets.of_regret(sets.REGRET_FIRST.show(Results(mixed)))
     text = sets.SMALL.caption(sets.show_small(source([("small", "guide", 0.1)], studies=studies)))
     assert "K = 500." in text
     text = sets.caption_confidence(
@@ -145,8 +144,8 @@ def test_captions_say_what_was_played():
 
 
 def test_bands_of_fractions_stay_among_fractions():
-    line = panels.Line("FS", (1, 2, 3), (0.1, 0.5, 0.95), (0.2, 0.1, 0.2))
-    panel = panels.Panel("a", "b", "a", 0.1, "abstained", (line,))
+    line = drawing.Curve("FS", (1, 2, 3), (0.1, 0.5, 0.95), (0.2, 0.1, 0.2))
+    panel = drawing.Panel("a", "b", "a", 0.1, "abstained", (line,))
     low, high = panel.band(line)
     assert low == pytest.approx((0.0, 0.4, 0.75))
     assert high == pytest.approx((0.3, 0.6, 1.0))
@@ -166,7 +165,7 @@ def test_extreme_and_small():
     assert shown.label == ""
     assert shown.own_scales
     assert sets.show_small(given).rows == ("guide",)
-    assert sets.show_small(given).label == panels.QUANTITIES["regret"]
+    assert sets.show_small(given).label == drawing.QUANTITIES["regret"]
     assert not sets.show_small(given).own_scales
 
 
@@ -211,9 +210,14 @@ def test_styles_tell_learners_apart():
     assert mixed["mine"] != mixed["yours"]
 
 
+def played(*jobs, **given):
+    """Results with the records of games."""
+    return Results(curves(REGRET).clear(), records={job.key: job.run(None) for job in jobs}, **given)
+
+
 def test_three_experts():
     """Figure 4: the checklist's edges, and bars where the rules predict."""
-    everything = graphs.three_experts()
+    everything = graphs.three_experts(played(graphs.GAME))
     shown = everything.experts
     assert {region.name: {i + j for i, j in region.edges} for region in shown.regions} == {
         "A": {"ij", "ji", "ik", "jk"},
@@ -225,11 +229,13 @@ def test_three_experts():
     assert [region.abstaining for region in shown.regions] == [("k",), ("j", "k"), ("i", "j", "k"), ("i", "j")]
     assert shown.predicts == (((0.0, 0.5),), ((0.0, 0.4),), ((0.9, 1.0),))
     assert "keeps only i → j." in graphs.caption_three_experts(everything)
+    assert graphs.three_experts(played()) is None
+    assert graphs.THREE_EXPERTS.jobs([]) == [graphs.GAME]
 
 
 def test_estimated_graph_of_three_experts():
     """UCB-GT's begins complete, has lost the edges that misled often, then all but the safe one."""
-    estimated = graphs.three_experts().estimated
+    estimated = graphs.three_experts(played(graphs.GAME)).estimated
     assert [{i + j for i, j in edges} for edges in estimated.values()] == [
         {"ij", "ji", "ik", "ki", "jk", "kj"},
         {"ij", "ji", "ik", "jk"},
@@ -304,7 +310,7 @@ def test_probabilities_of_proposition_1_are_all_shown(monkeypatch):
     first = curves([("bias", name, 0.9) for name in ("proposition-1", "bias-problem")], LABELS)
     sweep = curves([("sweep", name, 0.9) for name in names], LABELS[:2], rounds=(1, 1000, 2000))
     bias_study = paper()["bias"]
-    shown = bias.bias(Source(pl.concat([sweep, first]), [bias_study, bias_study.replace(name="sweep")]))
+    shown = bias.bias(Results(pl.concat([sweep, first]), [bias_study, bias_study.replace(name="sweep")]))
     assert [trial.rounds for trial in shown.trials] == [1000, 2000, 2000, 2000]
     assert [trial.title for trial in shown.trials] == [
         "the bias problem", *(f"proposition 1, p = {p}" for p in (0.9, 0.99, 0.999)),
@@ -323,7 +329,6 @@ def test_trapped_runs_are_counted():
 
 
 def test_claims_and_figures_have_one_rule(monkeypatch):
-    assert panels.PAPER is PAPER
     runs = bias.Runs("UCB", (10, 50, 100), ((0.0, 0.0, 0.0),))
     trial = bias.Trial("", proposition_1(), (runs,))
     assert trial.trapped(runs) == 0
@@ -332,14 +337,31 @@ def test_claims_and_figures_have_one_rule(monkeypatch):
 
 
 def test_bias_without_results(monkeypatch):
-    """A short run: the instance's own graph costs most."""
+    """Short games played for the figure: the instance's own graph costs most."""
     monkeypatch.setattr(bias, "ROUNDS", 10_000)
-    shown = bias.bias(source([*REGRET[:1], ("bias", "bias-problem", 0.9)]))  # 1,000 rounds are too few
+    short = paper()["bias"].quick()
+    games = bias.jobs([short, paper()["regret"]])
+    assert [(job.problem, job.rounds, job.runs) for job in games] == [
+        ("bias-problem", 10_000, 25),
+        ("proposition-1", 10_000, 25),
+    ]
+    assert bias.jobs([]) == games
+    assert bias.jobs([short, paper()["bias"]]) == []
+    few = curves([("bias", "bias-problem", 0.9)])  # 1,000 rounds are too few
+    shown = bias.bias(Results(few, [short], records={job.key: job.run(None) for job in games}))
     assert [trial.rounds for trial in shown.trials] == [10_000] * 2
-    assert "Played for this figure, for want of results as long: the bias problem, prop" in bias.caption(shown)
+    assert "Played for this figure, because no results are as long: the bias problem, prop" in bias.caption(shown)
     for trial in shown.trials:
         assert [len(one.regret) for one in trial.learners] == [25] * 3
         own, subset, estimated = (one.mean[-1] for one in trial.learners)
         assert own > 0.4 * trial.gap * 10_000 > 2.0 * max(subset, estimated)
         assert trial.trapped(trial.learners[0]) > 5
         assert trial.trapped(trial.learners[1]) == trial.trapped(trial.learners[2]) == 0
+    assert bias.bias(Results(few, [short])) is None  # it plays nothing itself
+
+
+def test_problems_with_two_names_are_played_once(monkeypatch):
+    studies = [paper()[name].quick() for name in ("bias", "bias-sweep")]
+    titles = [bias._title(job.problem, job.cost) for job in bias.jobs(studies)]
+    assert len(set(titles)) == len(titles) == 5
+    assert [job.problem for job in bias.jobs(studies)][:2] == ["bias-problem", "proposition-1"]

@@ -7,13 +7,12 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import Circle
 
 from abstain.errors import FileError
-from abstain.experiments import figures, panels
-from abstain.experiments.figures import Source
+from abstain.experiments import Results, draw_panels, figures
 from abstain.experiments.style import FULL, STYLES, look
-from abstain.paper.figures import bias, graphs, main, sets
+from abstain.paper.figures import bias, graphs, losses, main, sets
 from abstain.paper.figures.graphs import PALE
 
-from .test_figures import SIX, curves, source
+from .test_figures import SIX, curves, played, source
 
 SOME = [
     ("main", "cod-rna", 0.2), ("main", "guide", 0.1), ("regret", "cifar", 0.1), ("regret", "cifar", 0.3),
@@ -26,7 +25,8 @@ def test_files(tmp_path, monkeypatch):
     monkeypatch.setattr(bias, "ROUNDS", 1000)
     before = dict(matplotlib.rcParams)
     folder = tmp_path / "new" / "figures"
-    drawn, failed, absent = figures.draw_all(curves(SOME), folder)
+    games = {job.key: job.run(None) for job in (*bias.jobs([]), graphs.GAME)}
+    drawn, failed, absent = figures.draw_all(Results(curves(SOME), records=games), folder)
     assert (failed, absent[:2]) == ([], [8, 10])
     assert [one.number for one in drawn if one.number <= 13] == [1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13]
     for one in drawn:
@@ -44,24 +44,24 @@ def test_files(tmp_path, monkeypatch):
 
 
 def test_computed_figures_need_no_results(tmp_path):
-    drawn = figures.draw_all(curves(SOME).clear(), tmp_path, only=[1, 5, 6, 7]).drawn
-    assert [one.number for one in drawn] == [1, 6]
+    drawn = figures.draw_all(played(), tmp_path).drawn
+    assert [one.number for one in drawn] == [1, 2, 6]
 
 
 def test_panels_of_extreme_costs_have_their_own_scales():
     settings = [("extreme", "ijcnn", 0.001), ("extreme", "ijcnn", 0.9)]
     frame = curves(settings).with_columns(loss=pl.when(pl.col("cost") < 0.1).then("best").otherwise("loss"))
     with look():
-        figure = panels.draw(sets.show_extreme(Source(frame)))
+        figure = draw_panels(sets.show_extreme(Results(frame)))
     low, high = figure.axes[:2]
     assert low.get_ylim()[1] < 0.5 * high.get_ylim()[1]
     with look():
-        shared = panels.draw(sets.show_extreme(Source(frame))._replace(own_scales=False))
+        shared = draw_panels(sets.show_extreme(Results(frame))._replace(own_scales=False))
     assert shared.axes[0].get_ylim() == shared.axes[1].get_ylim()
 
 
 def test_graphs_have_loops_and_the_colours_of_bars():
-    shown = graphs.three_experts()
+    shown = graphs.three_experts(played(graphs.GAME))
     with look():
         _, *drawn = graphs.draw_three_experts(shown).axes
     assert len(drawn) == 6
@@ -79,7 +79,7 @@ def test_graphs_have_loops_and_the_colours_of_bars():
 def test_the_same_picture_is_the_same_file(tmp_path):
     for folder in ("a", "b"):
         with matplotlib.rc_context({"font.size": 20.0 if folder == "b" else 8.0}):
-            figures.draw_all(curves(SOME), tmp_path / folder, only=[1, 5])
+            figures.draw_all(source(SOME), tmp_path / folder, [graphs.FEEDBACK, main.FIGURE])
     first, second = (sorted((tmp_path / folder).glob("*.svg")) for folder in ("a", "b"))
     assert len(first) == 2
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
@@ -89,7 +89,7 @@ def test_the_same_picture_is_the_same_file(tmp_path):
 def test_axes_have_labels_and_the_legend_all_learners():
     shown = sets.REGRET_FIRST.show(source(SOME))
     with look():
-        figure = panels.draw(shown)
+        figure = draw_panels(shown)
     axes = {ax.get_label(): ax for ax in figure.axes}
     assert set(axes) == {"cifar, c = 0.1", "cifar, c = 0.3", "covtype, c = 0.2"}  # holes stay empty
     assert [ax.get_ylabel() for ax in axes.values()] == ["cifar", "", "covtype"]
@@ -127,7 +127,7 @@ def test_published_points_are_drawn():
 @pytest.mark.parametrize("settings", [[("small", "guide", 0.1)], [("small", "skin", cost) for cost in sets.COSTS]])
 def test_the_legend_fits(settings):
     with look():
-        figure = panels.draw(sets.show_small(source(settings)))
+        figure = draw_panels(sets.show_small(source(settings)))
         figure.draw_without_rendering()
     (legend,) = figure.legends
     box = legend.get_window_extent()
@@ -136,7 +136,7 @@ def test_the_legend_fits(settings):
 
 
 def test_an_old_figure_stays_if_the_new_one_cannot_be_written(tmp_path, monkeypatch):
-    ((svg, *_),) = [one.paths for one in figures.draw_all(curves(SOME), tmp_path, only=[6]).drawn]
+    ((svg, *_),) = [one.paths for one in figures.draw_all(source(SOME), tmp_path, [losses.EXAMPLE]).drawn]
     before = svg.read_bytes()
 
     def full(descriptor):
@@ -144,7 +144,7 @@ def test_an_old_figure_stays_if_the_new_one_cannot_be_written(tmp_path, monkeypa
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(FileError, match=r"figure-06-example.svg: cannot be written \(No space left on device\)"):
-        figures.draw_all(curves(SOME), tmp_path, only=[6])
+        figures.draw_all(source(SOME), tmp_path, [losses.EXAMPLE])
     assert svg.read_bytes() == before
     assert len(list(tmp_path.iterdir())) == 3
 
@@ -152,4 +152,4 @@ def test_an_old_figure_stays_if_the_new_one_cannot_be_written(tmp_path, monkeypa
 def test_a_file_instead_of_a_folder(tmp_path):
     (tmp_path / "taken").write_text("")
     with pytest.raises(FileError, match="taken"):
-        figures.draw_all(curves(SOME), tmp_path / "taken", only=[6])
+        figures.draw_all(source(SOME), tmp_path / "taken", [losses.EXAMPLE])

@@ -158,7 +158,9 @@ class Results:
         """
         if self.reading:
             return (self.reading,)
-        sizes = {name: sum(study == name for study, _, _ in self._settings) for name in self.with_role("main")}
+        sizes = {
+            study.name: len(study.settings) for study in with_curves(self.studies.values()) if study.role == "main"
+        }
         return tuple(sorted(sizes, key=lambda name: -sizes[name]))
 
     def with_role(self, role: str) -> tuple[str, ...]:
