@@ -18,7 +18,7 @@ from abstain.experiments.formats import Strong
 from abstain.experiments.runner import run
 from abstain.experiments.specs import LearnerSpec
 from abstain.experts.columns import spaced
-from abstain.paper import read, shipped
+from abstain.paper import find, read
 from abstain.paper.logs import recipes, report
 from abstain.paper.logs import study as logged
 from abstain.paper.logs.recipes import LOGS, RECIPES, SHIPPED, THRESHOLDS, Recipe, make
@@ -253,7 +253,7 @@ def test_what_is_printed_and_where_files_are(tmp_path):
         Goal("L | M", "predicted", 5, 1.0),))  # fmt: skip
     console = Console(width=80, record=True, file=io.StringIO())
     (tmp_path / "a" / "out").mkdir(parents=True)
-    report.write([study], rows, tmp_path / "a" / "out", console)
+    report.write(study, rows, tmp_path / "a" / "out", console)
     printed = console.export_text()
     assert "**" not in printed
     assert "-0.0 " not in printed
@@ -283,8 +283,7 @@ def test_what_a_study_refuses():
 
 
 def test_the_studies_that_are_there():
-    found = shipped()
-    study, tuning = found["logs"], found["tuning-logs"]
+    study, tuning = (one for name in ("logs", "tuning") for one in find(name))
     assert (study.seed, study.logs, study.delays) == (1_000, LOGS, (0, 100, 2_000))
     assert tuning.seed + tuning.repetitions <= 1_000
     assert {RECIPES[log].source for log in tuning.logs} == {"cod-rna", "cifar", "skin"}

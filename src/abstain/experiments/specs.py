@@ -220,7 +220,7 @@ class Part(Keyed, Model):
     @classmethod
     def _name_kind(cls, given: Any) -> Any:
         """A class or function by its import path, so that every process finds it."""
-        kind = given.get("kind")
+        kind = given.get("kind") if isinstance(given, dict) else None
         name = None if kind is None else cls._named(kind)
         if name is None or (isinstance(name, str) and name == kind):
             return given

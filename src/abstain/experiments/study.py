@@ -262,7 +262,7 @@ class LearnerStudy(Study):
     @classmethod
     def _name_own_sets(cls, given: Any) -> Any:
         """Own sets among the sets are called by their names there."""
-        names, own = given.get("sets", ()), given.get("own", ())
+        names, own = (given.get(key, ()) for key in ("sets", "own"))
         if not isinstance(names, (tuple, list)) or not isinstance(own, (tuple, list)):
             return given  # which is said below
         more = [one for one in names if isinstance(one, SetSpec) and one not in own]

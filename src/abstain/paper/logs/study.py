@@ -89,7 +89,7 @@ class LogStudy(Study):
     @classmethod
     def from_table(cls, name: str, table: Mapping[str, Any], file: "StudyFile") -> Self:
         values = {"seed": file.defaults.get("seed", 0), **table}
-        return cls._made(name, values, learners=file.learners, goals=lambda goals: [Goal(**goal) for goal in goals])
+        return cls._made(name, values, learners=file.learners, goals=_goals)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -177,6 +177,13 @@ class LogStudy(Study):
         from .report import write
 
         return write(self, results.filter(study=self.name), out, console)
+
+
+def _goals(tables: Any) -> Any:
+    """Goals from a list of tables; what is none is left to the study to refuse."""
+    if not isinstance(tables, list):
+        return tables
+    return [Goal(**table) if isinstance(table, Mapping) else table for table in tables]
 
 
 def feedback_of(learner: LearnerSpec) -> str:
