@@ -8,6 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import abstain as ab
+from abstain import paper as ours
 from abstain.datasets import reading
 from abstain.errors import FileError, InputError
 from abstain.experiments import parts, seeds

@@ -11,7 +11,7 @@ from abstain.experiments.report.page import rows_of
 from abstain.experiments.runner import run
 from abstain.experiments.specs import ExpertsSpec, LearnerSpec
 from abstain.experiments.study import LearnerStudy
-from abstain.paper import paper
+from abstain.paper import find, paper
 
 from .small import small
 

@@ -5,9 +5,9 @@ import tomllib
 from functools import cache
 from importlib import resources
 
+from ..experiments import toml
 from ..experiments.registry import CLAIMS, FIGURES, SECTIONS, STUDIES, register, registered
 from ..experiments.study import Study
-from ..experiments import toml
 from ..experiments.toml import StudyFile, select
 
 register(STUDIES, "growth", "abstain.paper.growth:GrowthStudy")
