@@ -1,4 +1,4 @@
-"""A figure takes one file."""
+"""Own figures and claims: registered by a package, or by path in a TOML file."""
 
 import re
 import sys
@@ -9,16 +9,14 @@ from typer.testing import CliRunner
 
 from abstain.cli import app
 from abstain.errors import InputError
-from abstain.experiments import curves, figures
-from abstain.experiments.figures import Figure
+from abstain.experiments import Figure, curves, figures, registry
 from abstain.paper import figures as ours
 
-KNOWN = figures.known
+KNOWN = figures.all_figures
 OWN = '''
 """How many runs there are."""
 
-from abstain.experiments.figures import Figure
-from abstain.experiments.style import new_figure
+from abstain.experiments import Figure, new_figure
 
 
 def draw(count):
@@ -27,7 +25,7 @@ def draw(count):
     return figure
 
 
-FIGURE = Figure({number}, "Rows & <columns>", lambda source: len(source.curves) or None, {draw}, "{{}} rows.".format)
+FIGURE = Figure({number}, "Rows & <columns>", lambda results: len(results.curves) or None, {draw}, "{{}} rows.".format)
 '''
 TOML = """
 [studies.mine]
@@ -75,21 +73,74 @@ def test_a_figure_takes_one_file(add, tmp_path):
     assert re.search(r"Figures without results in this run: 5, 7, [\d, ]*13\D", page)
 
 
-def test_an_incomplete_figure_stops_before_anything_is_played(add, tmp_path):
-    add("own_rows", OWN.format(number=99, draw="None"))
-    with pytest.raises(InputError, match="figure 99: draw: expected a function, got None"):
-        figures.known()
-    (tmp_path / "mine.toml").write_text(TOML)
-    out = tmp_path / "out"
-    given = ["reproduce", str(tmp_path / "mine.toml"), "--jobs", "1", "--out", str(out)]
-    assert CliRunner().invoke(app, given).exit_code != 0
-    assert not (out / "results.parquet").exists()
+def test_a_package_that_cannot_be_loaded_is_reported(monkeypatch, tmp_path):
+    (tmp_path / "half_a_figure.py").write_text(OWN.format(number=99, draw="None"))
+    monkeypatch.syspath_prepend(tmp_path)
+    before = [one.number for one in figures.all_figures()]
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    registry.register(registry.FIGURES, "theirs", "half_a_figure")
+    registry.register(registry.FIGURES, "none", "no_such_module:FIGURES")
+    assert [one.number for one in figures.all_figures()] == before
+    assert registry.broken(registry.FIGURES, Figure) == [
+        "abstain.figures: theirs (half_a_figure) cannot be loaded "
+        "(InputError: figure 99: draw: expected a function, got None).",
+        "abstain.figures: none (no_such_module:FIGURES) cannot be loaded "
+        "(ModuleNotFoundError: No module named 'no_such_module').",
+    ]
+
+
+CLAIM = """
+from abstain.experiments import Claim, Finding
+
+MINE = Claim(1, "FS is played.", "By <looking>.", lambda results: Finding("holds", f"In {results.names}."))
+"""
+
+
+def reproduce(tmp_path, keys, **modules):
+    for name, text in modules.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    (tmp_path / "mine.toml").write_text(TOML.replace('role = "small"', keys))
+    given = ["reproduce", str(tmp_path / "mine.toml"), "--jobs", "1", "--out", str(tmp_path / "out")]
+    return CliRunner().invoke(app, given)
+
+
+def test_own_claims_and_figures_by_path(tmp_path, monkeypatch):
+    """They are judged and drawn without a role, and without the paper's."""
+    monkeypatch.setattr(curves, "ALL_QUANTITIES", {"regret": curves.ALL_QUANTITIES["regret"]})
+    keys = 'claims = ["my_claims:MINE"]\nfigures = ["my_figures:FIGURE"]'
+    result = reproduce(tmp_path, keys, my_claims=CLAIM, my_figures=OWN.format(number=1, draw="draw"))
+    assert result.exit_code == 0, result.output
+    assert "● holds" in result.output
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "FS is played." in page
+    assert "By &lt;looking&gt;." in page
+    assert "Figure 1. Rows &amp; &lt;columns&gt;" in page
+    assert "1 hold<" in page.replace("</span>", "<")
+    assert "Cortes" not in page
+    names = sorted(path.stem for path in (tmp_path / "out" / "figures").glob("*.png"))
+    assert names == ["figure-01-rows-columns-", "mine-regret"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ('claims = "my_claims:MINE"', 'claims: expected a list of paths "module:NAME", got'),
+        ('figures = ["my_claims:MINE"]', "figures: expected a Figure in my_claims:MINE, got none"),
+        ('claims = ["my_claims:YOURS"]', "has no YOURS"),
+        ('role = "small"\nclaims = ["my_claims:MINE"]', "claims: expected another number than 1: it is taken"),
+    ],
+)
+def test_wrong_paths_stop_before_anything_is_played(tmp_path, keys, why):
+    result = reproduce(tmp_path, keys, my_claims=CLAIM)
+    assert result.exit_code == 2
+    assert why in " ".join(result.output.split())
+    assert not (tmp_path / "out" / "results.parquet").exists()
 
 
 @pytest.mark.parametrize(
     ("before", "after", "why"),
     [
-        ("len(source.curves) or None", "1 / 0", "ZeroDivisionError: division by zero"),
+        ("len(results.curves) or None", "1 / 0", "ZeroDivisionError: division by zero"),
         ('"{} rows.".format', "lambda shown: shown.none", "AttributeError: &#39;int&#39; object"),
         pytest.param(
             "return figure",
@@ -105,8 +156,8 @@ def test_a_figure_that_fails_takes_nothing_with_it(add, tmp_path, monkeypatch, b
     text = OWN.format(number=99, draw="draw")
     assert before in text
     add("own_rows", text.replace(before, after))
-    monkeypatch.setattr(figures, "known", lambda: [one for one in KNOWN() if one.number in (6, 99)])
-    monkeypatch.setattr(curves, "SHOWN", {"regret": curves.SHOWN["regret"]})
+    monkeypatch.setattr(figures, "all_figures", lambda: [one for one in KNOWN() if one.number in (6, 99)])
+    monkeypatch.setattr(curves, "ALL_QUANTITIES", {"regret": curves.ALL_QUANTITIES["regret"]})
     (tmp_path / "mine.toml").write_text(TOML)
     out = tmp_path / "out"
     given = ["reproduce", str(tmp_path / "mine.toml"), "--jobs", "1", "--out", str(out)]
@@ -123,8 +174,9 @@ def test_a_figure_that_fails_takes_nothing_with_it(add, tmp_path, monkeypatch, b
 
 def test_a_number_is_given_once(add):
     add("own_rows", OWN.format(number=7, draw="draw"))
-    with pytest.raises(InputError, match="figure 7: expected one of that number, got another"):
-        figures.known()
+    assert [one.title for one in figures.all_figures() if one.number == 7] != []
+    (sentence,) = registry.broken(registry.FIGURES, Figure)
+    assert sentence.startswith("abstain.figures: paper: number 7 is taken")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from abstain.cli import app
 from abstain.errors import FileError, InputError
-from abstain.experiments.report.page import rows_of
+from abstain.experiments.report import data_files
 from abstain.experiments.runner import run
 from abstain.experiments.specs import ExpertsSpec, LearnerSpec
 from abstain.experiments.study import LearnerStudy
@@ -32,14 +32,14 @@ def guide(tmp_path, monkeypatch):
 
 def test_rows(guide):
     study = small(sets=("synthetic", "guide", "eye"), rounds=150)
-    (found,) = rows_of([study, small(name="short", sets=("guide",), rounds=20)], guide)
+    (found,) = data_files([study, small(name="short", sets=("guide",), rounds=20)], guide)
     assert (found.dataset, found.rows, found.features) == ("guide", 100, 4)
     assert found.file.startswith("guide.npz, ")
     assert found.notes == (
         "100 rows, fewer than the 150 rounds: drawn with replacement",
         "1 of 4 features is constant",
     )
-    (enough,) = rows_of([small(sets=("guide",), rounds=100)], guide)
+    (enough,) = data_files([small(sets=("guide",), rounds=100)], guide)
     assert enough.notes == ("1 of 4 features is constant",)
 
 
