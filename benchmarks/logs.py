@@ -15,12 +15,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from abstain.paper.logs.recipes import NAMES, NUMBERS, ModelLog, make, recipe
+from abstain.instances.models import NUMBERS
+from abstain.paper.logs.recipes import ModelLog, make, recipe
 from abstain.replay.options import CLASS, VALUE, ModelColumns, Options
 from abstain.replay.run import replay
 
 from .table import console, show
 
+NAMES = {False: ("logistic", "boosting", "bayes"), True: ("ridge", "boosting", "neighbours")}
+"""Of the models, by whether they answer numbers."""
 STILL = ("covtype", "ijcnn", "digits", "elevation")
 MOVING = (
     "covtype, population",

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import abstain as ab
 from abstain import paper as ours
+from abstain._core import terminal
 from abstain.cli import app
 from abstain.experiments import results, runner
 from abstain.experiments.compare import _of_values
@@ -221,7 +222,7 @@ def test_a_changed_file_of_several_with_the_same_column_of_labels(folder, tmp_pa
 
 
 def test_lines_without_a_terminal(monkeypatch, tmp_path):
-    monkeypatch.setattr(runner, "EVERY", 0.0)
+    monkeypatch.setattr(terminal, "EVERY", 0.0)
     stream = StringIO()
     run([small()], tmp_path, jobs=1, console=Console(file=stream, width=120))
     lines = stream.getvalue().splitlines()
@@ -236,11 +237,14 @@ def test_lines_without_a_terminal(monkeypatch, tmp_path):
 def test_the_time_left_is_told_once_enough_is_done_and_without_compiling(monkeypatch):
     """A minute for the first four, which come together, then ten seconds each."""
     jobs = {str(k): SimpleNamespace(weight=2.0, slow=()) for k in range(200)}
-    moments = [0.0] + 4 * [60.0] + [60.0 + 10.0 * k for k in range(1, 197)]
-    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=iter(moments).__next__))
+    moments = 4 * [60.0] + [60.0 + 10.0 * k for k in range(1, 197)]
+    clock = SimpleNamespace(now=0.0)
+    clock.monotonic = lambda: clock.now
+    for module in (runner, terminal):
+        monkeypatch.setattr(module, "time", clock)
     stream = StringIO()
     with runner.progress(jobs, jobs, Console(file=stream, width=120)) as advance:
-        for job in jobs.values():
+        for job, clock.now in zip(jobs.values(), moments, strict=True):
             advance(job)
     lines = stream.getvalue().splitlines()
     assert lines[:3] == ["0 of 200 jobs", "1 of 200 jobs", "5 of 200 jobs"]

@@ -36,19 +36,24 @@ from .evidence import Results, Run, Setting, Trajectory
 from .figures import Figure, all_figures
 from .formats import Strong, TextTable, factor, markdown_table, number
 from .jobs import PUBLISHED, Job, Record
-from .registry import CLAIMS, FIGURES, SECTIONS, STUDIES, register
+from .outputs import file_name, make_folder, write
+from .registry import CLAIMS, FIGURES, SECTIONS, STUDIES, register, registered
 from .report import Cell, HtmlTable, Section, render
-from .sets import GAPPED, INSTANCES, PREDICTING, PROPOSITION_1
-from .specs import ExpertsSpec, LearnerSpec, SetSpec
+from .sets import GAPPED, INSTANCES, PREDICTING, PROPOSITION_1, MissingDataError, fingerprint
+from .specs import Count, ExpertsSpec, Items, Keyed, LearnerSpec, Model, SetSpec, counting, listing, word_of
 from .study import Columns, Description, LearnerStudy, Study, with_curves
-from .style import GREY, RED, Style, new_figure, plain, styles
+from .style import GREY, OTHERS, RED, STYLES, Style, look, new_figure, plain, rendered, styles, trying, write_figure
+from .toml import StudyFile, read, select
 
 __all__ = [
-    "BLACK", "BLUE", "CLAIMS", "FIGURES", "GAPPED", "GREEN", "GREY", "INSTANCES", "IN_ALL", "LINEAR", "ORANGE", "PART",
-    "PREDICTING", "PROPOSITION_1", "PUBLISHED", "PURPLE", "QUANTITIES", "RED", "SECTIONS", "SKY", "START", "STUDIES",
-    "Cell", "Claim", "Columns", "Curve", "Description", "ExpertsSpec", "Failure", "Figure", "Finding", "HtmlTable",
-    "Job", "LearnerSpec", "LearnerStudy", "Marks", "Panel", "PanelGrid", "Place", "Record", "Results", "Run", "Section",
-    "SetSpec", "Setting", "Strong", "Study", "Style", "TextTable", "Trajectory", "Verdict", "Word", "all_claims",
-    "all_figures", "by_share", "describe_bands", "draw_panels", "factor", "judge", "markdown_table", "new_figure",
-    "not_judged", "number", "panel_grid", "plain", "register", "render", "seeds", "styles", "verdict", "with_curves",
+    "BLACK", "BLUE", "CLAIMS", "FIGURES", "GAPPED", "GREEN", "GREY", "INSTANCES", "IN_ALL", "LINEAR", "ORANGE",
+    "OTHERS", "PART", "PREDICTING", "PROPOSITION_1", "PUBLISHED", "PURPLE", "QUANTITIES", "RED", "SECTIONS", "SKY",
+    "START", "STUDIES", "STYLES", "Cell", "Claim", "Columns", "Count", "Curve", "Description", "ExpertsSpec",
+    "Failure", "Figure", "Finding", "HtmlTable", "Items", "Job", "Keyed", "LearnerSpec", "LearnerStudy", "Marks",
+    "MissingDataError", "Model", "Panel", "PanelGrid", "Place", "Record", "Results", "Run", "Section", "SetSpec",
+    "Setting", "Strong", "Study", "StudyFile", "Style", "TextTable", "Trajectory", "Verdict", "Word", "all_claims",
+    "all_figures", "by_share", "counting", "describe_bands", "draw_panels", "factor", "file_name", "fingerprint",
+    "judge", "listing", "look", "make_folder", "markdown_table", "new_figure", "not_judged", "number", "panel_grid",
+    "plain", "read", "register", "registered", "render", "rendered", "seeds", "select", "styles", "trying", "verdict",
+    "with_curves", "word_of", "write", "write_figure",
 ]  # fmt: skip

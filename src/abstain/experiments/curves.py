@@ -13,7 +13,7 @@ from .evidence import Results
 from .results import over_units, summary
 from .sets import INSTANCES, source
 from .study import LearnerStudy, earlier
-from .style import band, legend, look, new_figure, plain, rendered, styles, trying, write
+from .style import band, legend, look, new_figure, plain, rendered, styles, trying, write_figure
 
 if TYPE_CHECKING:
     import polars
@@ -402,6 +402,6 @@ def draw_studies(
             with trying(f"Curves of {study.name}, {what},", failed), look():
                 made = caption(study, quantity, shown), rendered(draw_panels(shown))
             if made is not None:
-                paths = write(made[1], folder, f"{outputs.file_name(study.name)}-{quantity}")
+                paths = write_figure(made[1], folder, f"{outputs.file_name(study.name)}-{quantity}")
                 drawn.append(StudyCurves(study.name, what, made[0], paths))
     return drawn, failed

@@ -12,7 +12,7 @@ from .evidence import Results
 from .jobs import Job
 from .registry import FIGURES, collected
 from .study import Study
-from .style import look, rendered, trying, write
+from .style import look, rendered, trying, write_figure
 
 if TYPE_CHECKING:
     import os
@@ -115,6 +115,6 @@ def draw_all(
             else:
                 made = str(figure.caption(shown)), rendered(figure.draw(shown))
         if made is not None:
-            paths = write(made[1], Path(folder), f"figure-{figure.number:02d}-{figure.name}")
+            paths = write_figure(made[1], Path(folder), f"figure-{figure.number:02d}-{figure.name}")
             found.drawn.append(Drawn(figure.number, figure.title, made[0], paths))
     return found

@@ -1,21 +1,11 @@
 """The folder results go to: what cannot be written there is said in words."""
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
-from .._core.files import replacing
-from ..errors import FileError, InputError
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """An error of the operating system inside (a full disk, a folder that may not be written) as a `FileError`."""
-    try:
-        yield
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written ({error.strerror or error})") from error
+from .._core.files import write_bytes, writing
+from ..errors import InputError
 
 
 def file_name(name: str) -> str:
@@ -50,6 +40,5 @@ def make_folder(path: Path) -> Path:
 
 def write(path: Path, content: bytes) -> Path:
     """Write a file: it is there as a whole, or as it was before."""
-    with writing(path), replacing(path) as stream:
-        stream.write(content)
+    write_bytes(path, content)
     return path

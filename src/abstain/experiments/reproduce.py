@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._core.files import writing
 from ..errors import InputError
 from . import claims, figures, outputs, registry, report
 from . import tables as tabled
@@ -182,7 +183,7 @@ def _remove_others(folder: Path, drawn: Sequence[figures.Drawn]) -> None:
     kept = {path for figure in drawn for path in figure.paths}
     for path in folder.glob("figure-*"):
         if path not in kept:
-            with outputs.writing(path):
+            with writing(path):
                 path.unlink()
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from .._core import terminal
+from .._core.files import writing
 from ..datasets.loading import as_folder
 from ..errors import AbstainError, FileError, InputError
 from . import outputs
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
 
-EVERY = 10.0
-"""Seconds between two lines."""
 BURST = 1.0
 """Seconds in which jobs that come together are reported."""
 ENOUGH = 10
@@ -78,36 +78,22 @@ def progress(
     if console is None or not todo:
         yield lambda job: None
         return
-    done, slow = len(wanted) - len(todo), slow_ones(todo.values())
-    total = sum(job.weight for job in todo.values())
-    if not console.is_terminal:
-        last, left = time.monotonic(), Left(total, len(todo))
-        console.print(f"{done:,} of {len(wanted):,} jobs{slow}", markup=False, highlight=False, soft_wrap=True)
+    slow, total, n_done, weight = slow_ones(todo.values()), sum(job.weight for job in todo.values()), 0, 0.0
+    left = Left(total, len(todo))
 
-        def line(job: Job) -> None:
-            nonlocal done, last
-            done += 1
-            now = time.monotonic()
-            told = left.after(job.weight, now)
-            if now - last >= EVERY and done < len(wanted):
-                last = now
-                text = f"{done:,} of {len(wanted):,} jobs{told}{slow}"
-                console.print(text, markup=False, highlight=False, soft_wrap=True)
+    def text(more: str = "") -> str:
+        return f"{len(wanted) - len(todo) + n_done:,} of {len(wanted):,} jobs{more}{slow}"
 
-        yield line
-        return
-    from rich.markup import escape
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
-               TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())  # fmt: skip
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task(f"{done:,} of {len(wanted):,} jobs{escape(slow)}", total=total)
+    with terminal.progress(console, keep=True) as report:
+        if not console.is_terminal:
+            terminal.say(console, text())
 
         def advance(job: Job) -> None:
-            nonlocal done
-            done += 1
-            bar.update(task, advance=job.weight, description=f"{done:,} of {len(wanted):,} jobs{escape(slow)}")
+            nonlocal n_done, weight
+            n_done, weight = n_done + 1, weight + job.weight
+            told = left.after(job.weight, time.monotonic())
+            if console.is_terminal or n_done < len(todo):
+                report("jobs", 100.0 * weight / total, 100.0, text=text("" if console.is_terminal else told))
 
         yield advance
 
@@ -346,5 +332,5 @@ def _write_failures(session: Session) -> None:
         text = "\n".join(f"{record['what']}\n{record['traceback']}" for record in session.failures)
         outputs.write(path, text.encode())
     else:
-        with outputs.writing(path):
+        with writing(path):
             path.unlink(missing_ok=True)

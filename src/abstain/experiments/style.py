@@ -178,7 +178,7 @@ def rendered(figure: "Figure") -> dict[str, bytes]:
     return files
 
 
-def write(files: Mapping[str, bytes], folder: Path, name: str) -> tuple[Path, ...]:
+def write_figure(files: Mapping[str, bytes], folder: Path, name: str) -> tuple[Path, ...]:
     """Write NAME.svg, NAME.png and NAME.pdf."""
     outputs.make_folder(folder)
     return tuple(outputs.write(folder / f"{name}.{kind}", content) for kind, content in files.items())

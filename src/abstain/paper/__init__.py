@@ -5,10 +5,8 @@ import tomllib
 from functools import cache
 from importlib import resources
 
-from ..experiments import toml
-from ..experiments.registry import CLAIMS, FIGURES, SECTIONS, STUDIES, register, registered
-from ..experiments.study import Study
-from ..experiments.toml import StudyFile, select
+from .. import experiments
+from ..experiments import CLAIMS, FIGURES, SECTIONS, STUDIES, Study, StudyFile, register, registered, select
 
 register(STUDIES, "growth", "abstain.paper.growth:GrowthStudy")
 register(STUDIES, "logs", "abstain.paper.logs.study:LogStudy")
@@ -41,7 +39,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Study]:
         FileError: If the file cannot be read.
         InputError: With all that is wrong with the studies.
     """
-    return toml.read(path, paper())
+    return experiments.read(path, paper())
 
 
 def find(name: str | os.PathLike[str]) -> list[Study]:

@@ -10,10 +10,7 @@ from pydantic import Field, model_validator
 
 from .. import __version__, theory
 from ..errors import InputError
-from ..experiments import seeds
-from ..experiments.jobs import Job, Record
-from ..experiments.specs import Count, Items, word_of
-from ..experiments.study import Columns, Description, Study
+from ..experiments import Columns, Count, Description, Items, Job, Record, Study, seeds, word_of
 from ..instances import Lipschitz, lipschitz
 from ..learners import ContExp3Abs
 from ..learners.cover.cont_exp3_abs import most_balls

@@ -10,8 +10,7 @@ import numpy as np
 
 from ... import datasets, experts, losses
 from ...errors import FileError, InputError
-from ...experiments.sets import MissingDataError
-from ...experiments.specs import Keyed
+from ...experiments import Keyed, MissingDataError
 from ...experts import ExpertSet
 from ...experts.columns import spaced
 from ...instances.models import BINARY, CLASSES, NUMBERS, Answers, answers

@@ -6,10 +6,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...experiments import outputs
-from ...experiments.formats import Strong, TextTable, markdown_table
-from ...experiments.style import GREY, OTHERS, STYLES, Style, look, new_figure, plain, rendered, trying
-from ...experiments.style import write as save
+from ...experiments import (
+    GREY,
+    OTHERS,
+    STYLES,
+    Strong,
+    Style,
+    TextTable,
+    file_name,
+    look,
+    make_folder,
+    markdown_table,
+    new_figure,
+    plain,
+    rendered,
+    trying,
+    write_figure,
+)
+from ...experiments import write as write_file
 from ...typing import Floats
 from .recipes import recipe
 from .study import (
@@ -215,15 +229,15 @@ def write(study: LogStudy, rows: "pl.DataFrame", out: Path, console: "Console") 
     compared = more_labels(study, differences(rows))
     if compared is not None:
         shown.append(compared)
-    folder, name = outputs.make_folder(out / "tables"), outputs.file_name(study.name)
-    outputs.write(folder / f"{name}.csv", found.write_csv().encode())
-    outputs.write(folder / f"{name}.md", page(study, shown, judged).encode())
+    folder, name = make_folder(out / "tables"), file_name(study.name)
+    write_file(folder / f"{name}.csv", found.write_csv().encode())
+    write_file(folder / f"{name}.md", page(study, shown, judged).encode())
     files: dict[str, bytes] = {}
     with trying(f"The loss of {study.name} over time", failed), look():
         panels = over_time(study, rows)
         files = rendered(draw(panels)) if panels else {}
     if files:
-        save(files, out / "figures", f"{name}-over-time")
+        write_figure(files, out / "figures", f"{name}-over-time")
     for table in shown:
         if table.delay == max(study.delays):
             console.print(TextTable(_as_title(table.title), table.heads, table.lines))

@@ -12,11 +12,22 @@ from pydantic import Field, model_validator
 
 from ... import __version__, alternatives
 from ...errors import InputError
-from ...experiments import seeds
-from ...experiments.jobs import Job, Record
-from ...experiments.sets import fingerprint
-from ...experiments.specs import Count, Items, LearnerSpec, Model, counting, listing
-from ...experiments.study import Columns, Description, Study
+from ...experiments import (
+    Columns,
+    Count,
+    Description,
+    Items,
+    Job,
+    LearnerSpec,
+    Model,
+    Record,
+    Study,
+    StudyFile,
+    counting,
+    fingerprint,
+    listing,
+    seeds,
+)
 from ...simulate import simulate
 from ...typing import Bools, Floats
 from .recipes import LOGS, SHIPPED, THRESHOLDS, ModelLog, Recipe, make, recipe
@@ -24,8 +35,6 @@ from .recipes import LOGS, SHIPPED, THRESHOLDS, ModelLog, Recipe, make, recipe
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
-
-    from ...experiments.toml import StudyFile
 
 TUNED, OWN, ALL, HINDSIGHT = "tuned once", "re-tuned, own labels", "re-tuned, all labels", "best afterwards"
 ALTERNATIVES = (TUNED, OWN, ALL, HINDSIGHT)
@@ -87,7 +96,7 @@ class LogStudy(Study):
     goals: Annotated[tuple[Goal, ...], listing(Goal)] = ()
 
     @classmethod
-    def from_table(cls, name: str, table: Mapping[str, Any], file: "StudyFile") -> Self:
+    def from_table(cls, name: str, table: Mapping[str, Any], file: StudyFile) -> Self:
         values = {"seed": file.defaults.get("seed", 0), **table}
         return cls._made(name, values, learners=file.learners, goals=_goals)
 
