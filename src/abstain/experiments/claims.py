@@ -54,7 +54,7 @@ class Finding:
         word: The verdict.
         numbers: A sentence with the numbers behind it, or with the study to run.
         fails_at: The settings in which the claim is false.
-        studies: The studies whose results were used, in any order; duplicates are fine.
+        studies: The names of the studies that were used, in any order; duplicates are fine.
     """
 
     word: Word

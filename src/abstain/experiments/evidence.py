@@ -103,7 +103,7 @@ class Results:
         self.records: Mapping[str, Mapping[str, Any]] = records or {}
         self.data = data
         self.reading = ""
-        """The study whose reading of the paper is judged; empty for our own reading."""
+        """The study of another reading of the paper that is judged; empty for our reading."""
 
     @cached_property
     def summary(self) -> "pl.DataFrame":

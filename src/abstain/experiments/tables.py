@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 FULL = "FS"
 """The learner that sees every label, which others are compared with."""
 CLOCK = "UCB-GT"
-"""The learner whose time is the unit, if it is played."""
+"""Times are relative to this learner, if it is played."""
 LIMIT = (2.0, 0.002)
 """A learner is near FS if its average regret is at most the first times that of FS, plus the second. Negative regret
-of FS counts as 0: nobody asks for twice as negative."""
+of FS counts as 0: twice as negative would be no aim."""
 SETTING = ("study", "dataset", "cost")
 COVERAGE = 0.95
 

@@ -1,5 +1,5 @@
 """The paper's claims, several to a file by theme.
 
-A claim is a `Claim` at the top level of any module here: its words, its rule and its judge. What decides a verdict is
-written as a constant with its reason, from the claim's words, beside it.
+Every `Claim` at the top level of a module here is judged: its words, its rule and its judge. The numbers that decide a
+verdict are constants beside it, each with the reason in the claim's words.
 """

@@ -1,4 +1,4 @@
-"""How often the learners abstain (claims 6 and 18)."""
+"""How often the learners abstain (claims 6 and 19)."""
 
 from itertools import pairwise
 
@@ -14,16 +14,15 @@ def fraction(setting: Setting, learner: str) -> float:
 
 
 def count(wrong: list[Failure], total: int, words: str) -> str:
-    """In words: it falls for 38 of 40 pairs (not: UCB 2)."""
+    """A sentence such as "it falls for 38 of 40 pairs of set and learner (not: UCB 2)"."""
     named = {name: sum(f.note.split(" ")[0] == name for f in wrong) for name in PAPER}
     but = ", ".join(f"{name} {n}" for name, n in named.items() if n)
     return f"{words} for {total - len(wrong)} of {total} pairs of set and learner" + (f" (not: {but})" if but else "")
 
 
 def fraction_falls(results: Results) -> Finding:
-    """A check is a data set and one of the paper's four learners, as the claim names no learner ("always").
-
-    Over the costs of figures 9 and 10 the fraction at T falls from each cost to the next.
+    """One check per data set and learner: over the costs of figures 9 and 10 the fraction at T falls from each cost to
+    the next. All four of the paper's learners count, because the claim names none ("always").
     """
     wrong, total, studies = [], 0, set()
     settings = results.settings(*results.main)
@@ -62,7 +61,7 @@ CHEAP, EXPENSIVE = 0.001, 0.9
 
 
 def large_and_small(results: Results) -> Finding:
-    """A check is a data set and one of the paper's four learners at one of the two costs."""
+    """One check per data set, learner of the paper and cost."""
     fails, parts, checks, used = [], [], 0, set()
     for cost, words in ((CHEAP, "it is large"), (EXPENSIVE, "it is small")):
         here = [

@@ -27,7 +27,7 @@ RATES = {
     "EXP3-ABS, adaptive": "adaptive",
     "EXP3-ABS": "adaptive",
 }
-"""The rate behind each label. The tuned rate's bound is for its horizon T, the others' for every t."""
+"""The rate behind each label. The bound of the tuned rate is for its horizon T, those of the others for every t."""
 
 
 def n_experts(results: Results) -> dict[str, int]:
@@ -81,8 +81,8 @@ BELOW_BOUND = Claim(
 OURS, BANDIT = "EXP3-ABS, tuned", "EXP3, tuned"
 
 NOISE = 0.1
-"""EXP3-ABS's regret grows no faster than sqrt(log K) if the slope of log regret against log log K is at most 1/2 and
-this more, which 40 runs leave open."""
+"""EXP3-ABS's regret grows no faster than sqrt(log K) if the slope of log regret against log log K is at most 1/2 plus
+this: 40 runs cannot tell more exactly."""
 ROOT = (0.25, 0.75)
 """EXP3's grows as sqrt(K) if the slope of log regret against log K is nearer to 1/2 than to 0 and to 1."""
 
@@ -131,12 +131,12 @@ ROOT_OF_LOG = Claim(
 
 
 LOGARITHMS = 0.05
-"""How much steeper than its exponent a rate may look: theorem 2's hides logarithms, and a factor sqrt(log T) alone adds
-0.05 to the slope from T = 1,000 to T = 100,000."""
+"""How much steeper than its exponent a rate may look. Theorem 2's rate hides logarithms, and a factor sqrt(log T) alone
+adds 0.05 to the slope from T = 1,000 to T = 100,000."""
 
 
 STUDIES = ("adversarial-growth", "adversarial-grid")
-"""Where the runs come from."""
+"""The studies of the runs."""
 
 
 def grown(results: Results) -> list[Row]:

@@ -10,12 +10,12 @@ from ...experiments import PROPOSITION_1, Claim, Failure, Finding, Results, Run,
 OWN, SAFE = "UCB-NT, own graph", ("UCB-NT", "UCB-GT")
 
 LINEAR = 0.5
-"""A run's regret is linear if over its second half it pays at least this share of the gap in every round, on average: a
-learner stuck with the wrong expert pays all of it, one with logarithmic regret next to nothing."""
+"""A run's regret is linear if over its second half it pays at least this share of the gap per round on average. A
+learner stuck with the wrong expert pays all of it, one with logarithmic regret almost nothing."""
 OFTEN = 0.5
 """The claim holds if at least this share of the runs is linear: the paper says it "leads to poor regret"."""
 SELDOM = 0.1
-"""... and if it is the graph that does it: of the runs on the safe graphs at most this share is linear."""
+"""And if the graph is the reason: at most this share of the runs on the safe graphs is linear."""
 
 
 def is_linear(run: Run, gap: float) -> bool:
@@ -63,12 +63,12 @@ BIAS_PROBLEM = Claim(
 
 
 SLACK = 0.1
-"""The share trapped grows if from no p to the next it falls by more than this: three of 30 runs, which is chance."""
+"""The trapped share grows if it never falls by more than this from one p to the next: three of 30 runs are chance."""
 ALL = 0.9
 """"With arbitrarily high probability": at the largest p at least this share of the runs is trapped."""
 SEEN = 25
-"""A run says whether it is trapped only if the input that hides a loss comes so often in its second half, on average:
-regret comes in parts of about c, one each time."""
+"""A run can tell whether it is trapped only if the input that hides a loss is expected this often in its second half:
+each time regret grows by about c."""
 
 
 def trapped_more_often(results: Results) -> Finding:

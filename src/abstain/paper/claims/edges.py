@@ -1,4 +1,4 @@
-"""How many edges the graphs have (claim 5)."""
+"""How many edges the graphs have (claims 5 and 15)."""
 
 from collections.abc import Sequence
 
@@ -11,14 +11,14 @@ from .order import main_study, scope
 
 MILLION = 1_000_000
 LEAST, MOST = 1, 3
-"""Millions of UCB-GT's edges at T, rounded to whole millions: the paper's own 3.07 to 3.29 on cod-rna are its "1 to 3
-million", so it rounds. Numbers that are in between without rounding are counted, too."""
+"""Whole millions of UCB-GT's edges at T. The paper rounds: its own 3.07 to 3.29 on cod-rna are its "1 to 3 million".
+The numbers also tell how many are in between without rounding."""
 TIMES = 5
 """"At least a factor of 5 more than for UCB-NT"."""
 UCB_NT, ORDER = 200_000, 2.0
 """"Of the order 200,000": no more than twice it, no less than half."""
 FULL = 4
-"""FS's millions of edges, rounded; and they are all, K^2, where K is the number of UCB's self-loops."""
+"""FS's millions of edges, rounded. They must be all, K^2, where K is the number of UCB's self-loops."""
 
 DEPICTED = (("cod-rna", 0.2), ("guide", 0.1))
 """"For both experiments depicted ...", those of figure 5; ..."""
@@ -27,7 +27,7 @@ GENERAL = 0.5
 sets, each at all its costs."""
 
 RINGS = 20
-"""Of our reading."""
+"""The number of rings in our reading."""
 
 
 def _wrong(setting: Setting) -> str:
@@ -45,15 +45,15 @@ def _wrong(setting: Setting) -> str:
 
 
 def _rounded(edges: float) -> int:
-    """In whole millions, halves up."""
+    """In whole millions, halves rounded up."""
     return int(np.floor(edges / MILLION + 0.5))
 
 
 def _empty_rings(results: Results, settings: Sequence[Setting]) -> str:
-    """What the number of UCB-GT's edges is made of, in our reading: 100 predictors, 20 disjoint rings.
+    """Explain the number of UCB-GT's edges in our reading: 100 predictors, 20 disjoint rings.
 
-    The threshold stays below one co-occurrence, so an edge lives until its first violation: rings that hold no row keep
-    all their edges, to themselves and to others, and the others those among themselves.
+    The threshold stays below one co-occurrence, so an edge lives until its first violation. Rings without rows keep all
+    their edges, to themselves and to others; other rings keep those inside the ring.
     """
     pairs = [(s.learners["UCB"].edges[-1], s.learners["UCB-NT"].edges[-1]) for s in settings]
     if any(pair != (100 * RINGS, 100**2 * RINGS) for pair in pairs):
@@ -68,7 +68,7 @@ def _empty_rings(results: Results, settings: Sequence[Setting]) -> str:
 
 
 def how_many_edges(results: Results) -> Finding:
-    """At T: in both experiments depicted, and in general."""
+    """Count edges at T, in both experiments depicted and in general."""
     settings = results.settings(*results.main, learners=("UCB", "UCB-NT", "UCB-GT", "FS"))
     if not settings:
         return not_judged(main_study(results))
@@ -139,7 +139,7 @@ def subset_inside(rounds: int = 200, seed: int = 0) -> tuple[int, int]:
 
 
 def holds_the_subset_graph(results: Results) -> Finding:
-    """Played out on small problems; in every setting of every study the mean numbers of edges are compared."""
+    """Compare graphs on small problems, and mean numbers of edges in every setting of every study."""
     inside, rounds = subset_inside()
     played = f"On ten small random problems G^SUB was inside UCB-GT's graph in {inside:,} of {rounds:,} rounds"
     settings = results.settings(*results.main, learners=BOTH)
@@ -160,7 +160,7 @@ def holds_the_subset_graph(results: Results) -> Finding:
 
 
 def _not_more(setting: Setting) -> str:
-    """Where UCB-GT has fewer edges, or no more at T; nothing if nowhere."""
+    """The first checkpoint at which UCB-GT has fewer edges, or T if it has no more there; empty if there is none."""
     nt, gt = (setting.learners[name] for name in BOTH)
     below = np.flatnonzero(gt.edges < nt.edges)
     if not len(below) and gt.edges[-1] > nt.edges[-1]:

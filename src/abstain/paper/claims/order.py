@@ -18,7 +18,7 @@ LEVEL = 0.05
 
 
 def p_value(one: Floats, other: Floats) -> float:
-    """Of the two-sided paired t test. Differences that are all the same are certain, or none at all."""
+    """The p-value of the two-sided paired t test. Equal differences give 0, or 1 if they are all 0."""
     from scipy.stats import ttest_rel
 
     gaps = one - other
@@ -44,7 +44,7 @@ def holm(p_values: Sequence[float]) -> Floats:
 
 
 def tested(settings: Sequence[Setting], better: str, worse: str) -> str:
-    """In how many settings the first has significantly less regret than the second, in words."""
+    """A sentence on the number of settings in which the first has significantly less regret than the second."""
     pairs = [(setting.learners[better].of_sets, setting.learners[worse].of_sets) for setting in settings]
     pairs = [(one, other) for one, other in pairs if len(one) == len(other) > 1]
     if not pairs:
@@ -61,7 +61,7 @@ ORDERS = (("UCB-GT", "UCB-NT"), ("UCB-GT", "UCB"), ("UCB-NT", "UCB"))
 paper says "outperforms on all", and compares the means of curves."""
 
 PAPER_SETTINGS = {"regret": 30, "extreme": 8, "confidence": 15, "small": 9}
-"""How many settings the paper shows; a verdict on fewer says so."""
+"""How many settings the paper shows. A verdict on fewer tells that."""
 
 
 def main_study(results: Results) -> str:
@@ -98,7 +98,7 @@ def less_regret(better: str, worse: str, results: Results) -> Finding:
 
 
 def elsewhere(role: str, results: Results) -> Finding:
-    """Claims 7, 8 and 9: claims 1 to 3 in other studies. Every pair in every setting is one check."""
+    """Claims 7, 8 and 9: claims 1 to 3 in other studies, with one check per pair and setting."""
     studies = results.with_role(role)
     found = [s for study in studies for s in results.settings(study, learners=("UCB", "UCB-NT", "UCB-GT"))]
     settings = [s for s in found if not s.is_unscaled_twin]
@@ -115,9 +115,9 @@ def elsewhere(role: str, results: Results) -> Finding:
 
 
 _LESS = (
-    f"Less is a smaller mean R_T/T, by however little. {IN_ALL} How many differences are significant is said beside it "
-    f"and decides nothing: paired t tests, two-sided, over the expert sets, at {LEVEL:.0%} with Holm's correction for "
-    "the number of settings."
+    f"Less is a smaller mean R_T/T, by however little. {IN_ALL} The numbers also tell how many differences are "
+    f"significant, which decides nothing: paired t tests, two-sided, over the expert sets, at {LEVEL:.0%} with "
+    "Holm's correction for the number of settings."
 )
 _RINGS = (
     "Empty rings act as experts that never abstain, so the lead of UCB-GT over UCB-NT rests on this reading: "
@@ -145,8 +145,8 @@ FEWER = Claim(9, "Claims 1 to 3 also hold for 500 experts.", _THREE, partial(els
 SLOW = -0.1
 """Slowly: the slope of log(R_t / t) against log t is above this, so that ten times as many rounds take at most a fifth
 off. A learner at the rate sqrt(t) has slope -1/2 and loses two thirds; one at log(t) has nearly -1. The paper's reason
-(2,100 experts, 10,000 rounds, one update a round) promises next to no fall; "decreases" still asks for a slope below 0.
-"""
+(2,100 experts, 10,000 rounds, one update per round) promises almost no fall; "decreases" still asks for a slope below
+0."""
 
 
 def slope(x: ArrayLike, y: ArrayLike) -> float:

@@ -53,10 +53,10 @@ def example_losses(eta: float, cost: float, pieces: int) -> ExampleLosses:
 
 
 DECADE = 10
-"""How regret grows is seen in the last decade, from T / 10 to T: before, everybody has still to be tried."""
+"""Growth is judged in the last decade, from T / 10 to T: before that, experts are still tried for the first time."""
 LOGARITHMIC = 0.25
-"""The slope of log R_t against log t: log t has about 1 / log t, 0.09 where T = 300,000; sqrt(t) has 1/2. Half of
-that is nearer to the first."""
+"""The slope of log R_t against log t. A logarithm has about 1 / log t, 0.09 at T = 300,000; sqrt(t) has 1/2. This limit
+is closer to the first."""
 
 
 def subset_graph(problem: Regions) -> Bools:
@@ -74,12 +74,12 @@ def problem_of(setting: Setting) -> Regions:
 
 
 def gapped(results: Results, *learners: str) -> list[Setting]:
-    """The settings whose gaps are known."""
+    """The settings with known gaps."""
     return [s for s in results.settings(*results.with_role("theory"), learners=learners) if s.dataset in GAPPED]
 
 
 def below_and_logarithmic(learner: str, bound: Callable[..., float], results: Results) -> Finding:
-    """Two checks a setting: below the bound where it says something; slope in the last decade."""
+    """Two checks per setting: below the bound where it says something, and the slope in the last decade."""
     fails, parts, checks, used = list[Failure](), list[str](), 0, list[str]()
     for setting in gapped(results, learner):
         problem, course = problem_of(setting), setting.learners[learner]
@@ -131,12 +131,12 @@ THEOREM_4 = _claim(
 FEW = 0.1
 """"|C| << K": a tenth, or less."""
 GRAPHS, MOST = 100, 7
-"""Random graphs, and their experts at most, on which the bound is compared with UCB's."""
+"""The bound is compared with UCB's on so many random graphs with at most so many experts."""
 COVERING_EXACT = 1e-9
 
 
 def paper_covering() -> tuple[int, int]:
-    """The sets of a covering of G^SUB for the paper's experts, and K."""
+    """The size of a covering of G^SUB for the paper's experts, and K."""
     pairs = experts.hyperplanes(2, 100, 20, seed=0)
     assert pairs.rule_subset is not None
     covering = theory.admissible_covering(pairs.rule_subset[np.ix_(pairs.rule_of, pairs.rule_of)])
@@ -144,7 +144,7 @@ def paper_covering() -> tuple[int, int]:
 
 
 def never_more(seed: int = 0) -> tuple[int, int]:
-    """On how many random graphs with random gaps the best covering's bound is at most UCB's, of how many."""
+    """The number of random graphs on which the best covering's bound is at most UCB's, and the number of all."""
     rng, good = np.random.default_rng(seed), 0
     for _ in range(GRAPHS):
         K = int(rng.integers(2, MOST + 1))
@@ -156,7 +156,7 @@ def never_more(seed: int = 0) -> tuple[int, int]:
 
 
 def equal_gaps(n_sets: int, size: int) -> float:
-    """How much smaller the part of the bound that grows with T is than UCB's, for sets of experts with equal gaps."""
+    """The part of the bound that grows with T, as a share of UCB's, for sets of experts with equal gaps."""
     gaps = np.full(n_sets * size, 0.25)
     sets, single = [list(range(k, k + size)) for k in range(0, len(gaps), size)], [[k] for k in range(len(gaps))]
     grown = [
@@ -167,7 +167,7 @@ def equal_gaps(n_sets: int, size: int) -> float:
 
 
 def few_sets(results: Results) -> Finding:
-    """From the theory, and from regret where the gaps are known."""
+    """Check the theory, and regret in settings with known gaps."""
     n_sets, K = paper_covering()
     good, graphs = never_more()
     shares = {(m, n): equal_gaps(m, n) for m, n in ((2, 10), (5, 4), (20, 100))}
@@ -264,7 +264,7 @@ FOUR_PROPERTIES = Claim(
 
 
 PIECES = 40
-"""Of the line; a threshold can be at any border between them."""
+"""Pieces of the line. A threshold can be at any border between them."""
 EXAMPLE_EXACT = 1e-9
 """The sums are exact up to rounding."""
 

@@ -1,1 +1,4 @@
-"""The paper's figures: what each shows, how that is drawn, and its caption. A `Figure` at the top level is found."""
+"""The paper's figures: what each shows, how it is drawn, and its caption.
+
+Every `Figure` at the top level of a module here is drawn. None plays games: those that need some ask for jobs.
+"""

@@ -208,7 +208,7 @@ COST = 0.2
 
 @dataclass(frozen=True)
 class ThreeExpertsGame(Job):
-    """UCB-GT on uniform inputs whose labels are all +1."""
+    """UCB-GT on uniform inputs with labels +1."""
 
     rounds: tuple[int, ...] = ROUNDS
     version: str = __version__
