@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from abstain.errors import FileError
-from abstain.experiments import Results, claims, report
+from abstain.errors import FileError, InputError
+from abstain.experiments import Results, claims, registry, report
 from abstain.experiments.curves import StudyCurves
 from abstain.experiments.report import sections
 from abstain.experiments.results import summary
@@ -100,7 +100,7 @@ def everything(drawn):
         made="yesterday",
         seconds=125.0,
         summary=summary(curves),
-        sections=report.show_sections(results, verdicts),
+        sections=report.show_sections(results, verdicts, []),
         missing=[f"cifar {NASTY}: run `abstain datasets get cifar`"],
         **FACTS,
     )
@@ -356,3 +356,23 @@ def test_claim_1_says_what_it_rests_on(drawn):
     assert without.count("<code>abstain reproduce readings</code>") == 1
     assert "#readings" not in without
     assert "Empty rings" not in report.page(claims.judge(Results(empty())), [], [], facts)
+
+
+def test_a_section_of_another_package(monkeypatch, tmp_path):
+    """A registered section is shown; one that fails is reported and takes nothing with it."""
+    (tmp_path / "my_sections.py").write_text(
+        "from abstain.experiments import Section\n"
+        "GOOD = Section(101, 'runs', 'Runs', lambda results, _: len(results.curves), '<p>{} rows</p>'.format, str)\n"
+        "BAD = Section(102, 'bad', 'Bad', lambda results, _: 1 / 0, str, str)\n"
+        "NONE = Section(103, 'none', 'None', lambda results, _: None, str, str)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    registry.register(registry.SECTIONS, "mine", "my_sections")
+    failed = []
+    (shown,) = report.show_sections(Results(setting("regret", "eye", 0.1)), [], failed)
+    assert failed == ["Section Bad could not be drawn (ZeroDivisionError: division by zero)."]
+    page = report.page([], [], [], report.Facts(sections=[shown], **FACTS))
+    assert '<section id="runs">\n<h2>Runs</h2>\n<p>20 rows</p>' in page
+    with pytest.raises(InputError, match="section 101: html: expected a function, got None"):
+        report.Section(101, "runs", "Runs", len, None, len)

@@ -21,6 +21,7 @@ from .report import Section
 from .results import summary
 from .runner import FAILURES, Session, run
 from .study import LearnerStudy, Study, earlier, with_curves
+from .style import trying
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,8 +82,10 @@ def reproduce(
     if quick:
         notes.insert(0, QUICK)
     console.print("At their first use the kernels are compiled, which takes a while.", highlight=False)
-    session = run(studies, out, data=data, jobs=jobs, dask=dask, more=_games(wished, studies), console=console)
-    undrawn = [text for study in studies for text in study.show(session.frames[study.kind], out, console)]
+    undrawn: list[str] = []
+    games = _games(wished, studies, undrawn)
+    session = run(studies, out, data=data, jobs=jobs, dask=dask, more=games, console=console)
+    undrawn += [text for study in studies for text in study.show(session.frames[study.kind], out, console)]
     if not any(study.in_report for study in studies):
         show_outcome(session, console, undrawn)
         return not session.failures and not undrawn
@@ -98,7 +101,7 @@ def reproduce(
         stand_in = {study.name for study in earliest if study is not None}
         results = results.of(judged)
         verdicts = claims.judge(results, asked)
-        sections = report.show_sections(results, verdicts)
+        sections = report.show_sections(results, verdicts, undrawn)
         tables = [table for study in studies for table in study.tables(session.frames[study.kind], studies)]
         for table in tables:
             tabled.write(table, out / "tables")
@@ -151,9 +154,13 @@ def _asked(known: Sequence[N], studies: Sequence[Study], name: str) -> list[N]:
     return [found[number] for number in sorted(found)]
 
 
-def _games(wished: Sequence[Figure[Any]], studies: Sequence[Study]) -> list[Job]:
+def _games(wished: Sequence[Figure[Any]], studies: Sequence[Study], failed: list[str]) -> list[Job]:
     """The games that figures need besides results."""
-    return [job for figure in wished for job in figure.jobs(studies)]
+    jobs: list[Job] = []
+    for figure in wished:
+        with trying(f"Figure {figure.number}", failed):
+            jobs += figure.jobs(studies)
+    return jobs
 
 
 def _finals(table: "pl.DataFrame", study: LearnerStudy) -> TextTable:

@@ -18,6 +18,7 @@ from ..figures import Drawn
 from ..formats import EXPLAINED, MOVING, Strong, final_cells, number, overview_cells, repetitions
 from ..registry import SECTIONS, collected
 from ..study import Study, repeated
+from ..style import trying
 from ..tables import FinalNumbers
 
 if TYPE_CHECKING:
@@ -79,13 +80,23 @@ class Shown(NamedTuple):
     table: "RenderableType"
 
 
-def show_sections(results: Results, verdicts: Sequence[Verdict]) -> list[Shown]:
-    """The registered sections that have something to show, sorted by number."""
+def show_sections(results: Results, verdicts: Sequence[Verdict], failed: list[str]) -> list[Shown]:
+    """The registered sections that have something to show.
+
+    Args:
+        results: The results.
+        verdicts: The verdicts on the claims.
+        failed: Gets one sentence for each section that raises an error.
+
+    Returns:
+        The sections, sorted by number.
+    """
     found = []
     for section in collected(SECTIONS, Section):
-        content: Any = section.show(results, verdicts)
-        if content is not None:
-            found.append(Shown(section.key, section.title, section.html(content), section.table(content)))
+        with trying(f"Section {section.title}", failed):
+            content: Any = section.show(results, verdicts)
+            if content is not None:
+                found.append(Shown(section.key, section.title, section.html(content), section.table(content)))
     return found
 
 
