@@ -69,7 +69,7 @@ def playing(cases: Block) -> float:
         one = gate()
 
         def run() -> None:
-            with one.playing() as play:
+            with one._playing() as play:
                 for first in range(0, len(cases.losses), PART):
                     rows = slice(first, first + PART)
                     play(Block(cases.confidence[rows], cases.losses[rows]))
@@ -97,7 +97,7 @@ def command(folder: Path) -> float:
         one = gate()
 
         def run() -> None:
-            with one.playing() as play:
+            with one._playing() as play:
                 play(cases)
 
         return run

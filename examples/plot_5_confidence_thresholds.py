@@ -34,7 +34,7 @@ cases = pl.DataFrame(
 # %%
 # Cases come one by one. Only answers have an outcome.
 
-gate = ab.Gate(["plain", "boastful"], review=REVIEW, mistake=MISTAKE, seed=0)
+gate = ab.Gate(["plain", "boastful"], review_price=REVIEW, mistake_price=MISTAKE, seed=0)
 price, weights, days = np.empty(CASES), [], np.arange(250, CASES + 1, 250)
 for number, (row, label) in enumerate(zip(cases.iter_rows(named=True), truth, strict=True), start=1):
     case = gate.decide({name: (row[name], row[f"{name}_confidence"]) for name in gate.models})

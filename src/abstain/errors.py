@@ -9,6 +9,10 @@ class InputError(AbstainError):
     """An argument of the wrong shape, range or name."""
 
 
+class ReadOnlyError(InputError, AttributeError):
+    """An attribute that cannot be set."""
+
+
 class UnknownKindError(InputError):
     """A class that a file names, and that no module imported so far defines."""
 

@@ -35,4 +35,4 @@ def load(
     if kept is None:
         return learner
     with checked(path):
-        return Gate.of_file(learner, kept, counts)
+        return Gate._of_file(learner, kept, counts)

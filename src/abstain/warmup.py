@@ -82,9 +82,9 @@ def _use_gates() -> None:
     for capacity in (None, 0.5):
         for task in ("binary", "classes", "number"):
             gate = Gate(["a", "b"], cost=0.2, task=task, capacity=capacity, labels="both", seed=0)
-            gate.teach(block)
+            gate._teach(block)
             for delay, later in ((0, False), (2, False), (0, True)):
-                with gate.playing(delay, later) as play:
+                with gate._playing(delay, later) as play:
                     play(block._replace(due=np.arange(20) + 3) if later else block)
             for answers in ({"a": (1, 0.9)}, {"b": (0, 0.6)}):
                 gate.peek(answers)

@@ -19,7 +19,7 @@ def play(gate, cases, label="x", **options):
     for said in cases:
         case = gate.decide(said, **options)
         done.append(case)
-        if case.action == "answer" and gate.labels[0] != "reviewed":
+        if case.action == "answer" and gate.labels != "reviewed":
             gate.learn(case, label)
     return done
 

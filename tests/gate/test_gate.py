@@ -47,7 +47,7 @@ def test_case_says_what_the_model_said():
     for _ in range(300):
         case = gate.decide(SAID)
         seen.add(case.action)
-        assert case.cost == 0.2
+        assert case.review_price == 0.2
         assert 0.0 <= case.probability <= 1.0
         assert case.answers == {"gbm": "spam", "logreg": "ham", "rules": None}
         if case.action == "answer":
@@ -68,7 +68,7 @@ def test_thresholds_of_always_and_never():
     gate = three(thresholds=2)
     found = {(gate.decide(SAID).threshold) for _ in range(100)}
     assert found == {-1.0, None}
-    assert gate.levels.tolist() == [[-1.0, 1.0]] * 3
+    assert gate.thresholds.tolist() == [[-1.0, 1.0]] * 3
 
 
 def test_nobody_answers_goes_to_review():
@@ -104,11 +104,11 @@ def test_certain_of_everything():
 )
 def test_answers_outside_their_range_are_refused_with_the_models_name(task, said, why):
     gate = three(task=task)
-    before = gate.learner.contents()[0], gate.counts.copy()
+    before = gate.learner.contents()[0], gate._tally.counts.copy()
     with pytest.raises(InputError, match=why):
         gate.decide(said)
     assert gate.learner.contents()[0] == before[0]
-    assert (gate.counts == before[1]).all()
+    assert (gate._tally.counts == before[1]).all()
 
 
 def test_probability_of_the_second_class():
@@ -119,7 +119,7 @@ def test_probability_of_the_second_class():
 
 
 def test_numbers_and_their_expected_errors():
-    gate = ab.Gate(["m"], review=1.0, mistake=10.0, task="number", max_error=4.0, thresholds=2, seed=0)
+    gate = ab.Gate(["m"], review_price=1.0, mistake_price=10.0, task="number", max_error=4.0, thresholds=2, seed=0)
     case = first(gate, "answer", {"m": (12.5, 1.0)})
     assert (case.answer, case.confidence, gate.unit) == (12.5, 0.75, 10.0)
     gate.learn(case, 14.5)
@@ -145,23 +145,29 @@ def decided(gate, said, **options):
 def test_prices_of_mistakes():
     kinds = {("spam", "ham"): 9, "other": 1}
     assert losses_told(three(), SAID, "ham") == [1.0, 0.0, 0.0]
-    gate = three(cost=None, review=0.5, mistake=kinds)
-    assert (gate.unit, gate.cost) == (9.0, 0.5)
+    gate = three(cost=None, review_price=0.5, mistake_price=kinds)
+    assert (gate.unit, gate.review_price) == (9.0, 0.5)
     assert gate.learner.cost.value == pytest.approx(0.5 / 9)
     assert losses_told(gate, SAID, "ham") == [1.0, 0.0, 0.0]
-    assert losses_told(three(cost=None, review=0.5, mistake=kinds), SAID, "spam") == [0.0, pytest.approx(1 / 9), 0.0]
-    assert losses_told(three(cost=None, review=0.5, mistake=kinds), SAID, "eggs") == [pytest.approx(1 / 9)] * 2 + [0.0]
+    assert losses_told(three(cost=None, review_price=0.5, mistake_price=kinds), SAID, "spam") == [
+        0.0,
+        pytest.approx(1 / 9),
+        0.0,
+    ]
+    assert losses_told(three(cost=None, review_price=0.5, mistake_price=kinds), SAID, "eggs") == [
+        pytest.approx(1 / 9)
+    ] * 2 + [0.0]
 
 
 def test_prices_of_both_kinds_of_mistakes():
     """With two classes there are no others."""
     both = {("a", "b"): 80, ("b", "a"): 10}
-    gate = ab.Gate(["m"], review=5.0, mistake=both, classes=["a", "b"], thresholds=2, seed=0)
+    gate = ab.Gate(["m"], review_price=5.0, mistake_price=both, classes=["a", "b"], thresholds=2, seed=0)
     assert gate.unit == 80.0
     assert losses_told(gate, {"m": ("b", 0.9)}, "a") == [0.125]
     for classes, mistake in ((None, both), (["a", "b", "c"], both), (["a", "b"], {("a", "b"): 80})):
         with pytest.raises(InputError, match='a price for "other"'):
-            ab.Gate(["m"], review=5.0, mistake=mistake, classes=classes)
+            ab.Gate(["m"], review_price=5.0, mistake_price=mistake, classes=classes)
 
 
 def test_the_sentence_does_not_round_a_threshold_to_one(monkeypatch):
@@ -176,7 +182,7 @@ def test_the_sentence_does_not_round_a_threshold_to_one(monkeypatch):
 
 
 def test_stakes():
-    gate = three(cost=None, review=20.0, max_stake=1000.0)
+    gate = three(cost=None, review_price=20.0, max_stake=1000.0)
     assert gate.learner.cost.value == 0.02
     assert losses_told(gate, SAID, "ham", stake=120.0) == [0.12, 0.0, 0.0]
     for wrong in (None, 0.0, -1.0, 1000.1, float("nan"), "much"):
@@ -187,7 +193,7 @@ def test_stakes():
 
 
 def test_the_threshold_follows_the_stake():
-    gate = three(cost=None, review=20.0, max_stake=1000.0)
+    gate = three(cost=None, review_price=20.0, max_stake=1000.0)
     for stake in (1000.0, 500.0, 30.0):
         for _ in range(100):
             case = gate.decide(SAID, stake=stake)
@@ -200,18 +206,21 @@ def test_the_threshold_follows_the_stake():
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"cost": None}, "either cost, or review"),
-        ({"cost": 0.2, "review": 1.0}, "either cost, or review"),
-        ({"cost": 0.2, "mistake": 2.0}, "expected review="),
-        ({"cost": 1.2}, "review: expected at most 1"),
-        ({"cost": -0.1}, "review: expected a price of 0 or more"),
-        ({"cost": None, "review": 1.0, "mistake": 0.0}, "mistake: expected a price above 0"),
-        ({"cost": None, "review": 1.0, "mistake": {("a", "b"): 2}}, 'a price for "other"'),
-        ({"cost": None, "review": 1.0, "mistake": {"ab": 2, "other": 1}}, "expected pairs"),
-        ({"cost": None, "review": 1.0, "mistake": {("a", "a"): 2, "other": 1}}, "expected pairs"),
-        ({"cost": None, "review": 1.0, "mistake": {("a", "b"): 2, "other": 1}, "task": "number"}, "one price"),
+        ({"cost": None}, "either cost, or review_price"),
+        ({"cost": 0.2, "review_price": 1.0}, "either cost, or review_price"),
+        ({"cost": 0.2, "mistake_price": 2.0}, "expected review_price="),
+        ({"cost": 1.2}, "cost: expected at most 1"),
+        ({"cost": -0.1}, "cost: expected a price of 0 or more"),
+        ({"cost": None, "review_price": 1.0, "mistake_price": 0.0}, "mistake_price: expected a price above 0"),
+        ({"cost": None, "review_price": 1.0, "mistake_price": {("a", "b"): 2}}, 'a price for "other"'),
+        ({"cost": None, "review_price": 1.0, "mistake_price": {"ab": 2, "other": 1}}, "expected pairs"),
+        ({"cost": None, "review_price": 1.0, "mistake_price": {("a", "a"): 2, "other": 1}}, "expected pairs"),
+        (
+            {"cost": None, "review_price": 1.0, "mistake_price": {("a", "b"): 2, "other": 1}, "task": "number"},
+            "one price",
+        ),
         ({"labels": "all"}, "labels: expected one of answered, reviewed, both"),
-        ({"labels": (0, 0)}, "labels: expected answered, reviewed, both, or two probabilities"),
+        ({"labels": (0, 0)}, "labels: expected one of answered, reviewed, both, or two probabilities"),
         ({"learner": dict}, "learner: expected one that takes"),
         ({"learner": ab.ContExp3Abs}, "learner: expected one that takes the gate's experts"),
         ({"learner": ab.FullSupervision}, "FullSupervision needs the labels of all cases"),
@@ -312,11 +321,11 @@ def test_peek_changes_nothing_and_cannot_be_learnt():
     gate = three()
     peeked = gate.peek(SAID)
     assert gate.round == 0
-    assert gate.counts.sum() == 0
+    assert gate._tally.counts.sum() == 0
     case = gate.decide(SAID)
     assert (peeked.action, peeked.model, peeked.threshold) == (case.action, case.model, case.threshold)
     assert peeked.id is None
-    with pytest.raises(DecisionError, match="only peeked at"):
+    with pytest.raises(DecisionError, match="got one of `peek`"):
         gate.learn(peeked, "ham")
 
 
@@ -325,9 +334,9 @@ def test_a_changed_case_is_refused():
     case = first(gate, "answer")
     content = json.loads(case.to_json())
     changed = {
-        "action": "review", "answer": "eggs", "model": "rules", "threshold": 0.123, "confidence": 0.5, "cost": 0.1,
-        "probability": 0.5, "stake": 3.0, "over_capacity": True, "explored": not case.explored, "answers": [["gbm", "ham"]],
-        "digest": "0" * 64,
+        "action": "review", "answer": "eggs", "model": "rules", "threshold": 0.123, "confidence": 0.5,
+        "review_price": 0.1, "probability": 0.5, "stake": 3.0, "over_capacity": True, "explored": not case.explored,
+        "answers": [["gbm", "ham"]], "digest": "0" * 64,
     }  # fmt: skip
     assert changed.keys() | {"decision", "format"} == content.keys()
     for name, value in changed.items():
@@ -361,7 +370,7 @@ def play(gate, rng, n, log=None):
 
 @pytest.mark.parametrize("how", ["file", "pickle", "copy"])
 def test_saved_gates_go_on_alike(tmp_path, how):
-    gate = three(cost=None, review=1.0, mistake={("spam", "ham"): 9, "other": 2}, labels="answered")
+    gate = three(cost=None, review_price=1.0, mistake_price={("spam", "ham"): 9, "other": 2}, labels="answered")
     rng = np.random.default_rng(0)
     play(gate, rng, 50)
     late = first(gate, "answer")
@@ -371,7 +380,7 @@ def test_saved_gates_go_on_alike(tmp_path, how):
     else:
         twin = copy.deepcopy(gate) if how == "copy" else pickle.loads(pickle.dumps(gate))
     assert isinstance(twin, ab.Gate)
-    assert (twin.models, twin.unit, twin.cost, twin.labels) == (gate.models, 9.0, 1.0, gate.labels)
+    assert (twin.models, twin.unit, twin.review_price, twin.labels) == (gate.models, 9.0, 1.0, gate.labels)
     twin.learn(late, "ham")  # a case that is still in memory
     gate.learn(late.to_json(), "ham")
     assert play(gate, np.random.default_rng(1), 50) == play(twin, np.random.default_rng(1), 50)
@@ -391,7 +400,8 @@ def test_a_damaged_file_of_a_gate(tmp_path):
         {**kept, "models": ["gbm"]}, {**kept, "models": "gbm"}, {**kept, "task": "x"}, {**kept, "classes": ["a"]},
         {**kept, "max_error": 0}, {**kept, "prices": {}}, {**kept, "labels": "x"}, {**kept, "last_time": 0.5}, [], 3,
         {k: v for k, v in kept.items() if k != "labels"}, {**kept, "prices": {**kept["prices"], "review": 7.0}},
-        {**kept, "prices": {**kept["prices"], "kinds": [["a"]]}}, {**kept, "labels": "answered"},
+        {**kept, "prices": {**kept["prices"], "mistake": {"kinds": [["a"]], "other": 1}}},
+        {**kept, "labels": "answered"}, {**kept, "time_kind": "days"}, {**kept, "time_kind": "seconds"},
         {**kept, "prices": {**kept["prices"], "review": 0.1}},
     ]  # fmt: skip
     for one in bad:
@@ -429,18 +439,18 @@ def test_many_threads():
     assert not errors
     assert len(set(ids)) == gate.round == 800
     assert gate.pending == ()
-    assert gate.counts.sum() == 800 * 3
+    assert gate._tally.counts.sum() == 800 * 3
 
 
 def test_another_price_from_now_on():
-    gate = three(cost=None, review=1.0, mistake=5.0)
+    gate = three(cost=None, review_price=1.0, mistake_price=5.0)
     first(gate, "review")
-    gate.cost = 2.0
-    assert gate.decide(SAID).cost == gate.cost == 2.0
+    gate.review_price = 2.0
+    assert gate.decide(SAID).review_price == gate.review_price == 2.0
     assert gate.learner.cost.value == 0.4
     with pytest.raises(InputError, match="at most 5"):
-        gate.cost = 6.0
-    assert gate.cost == 2.0
+        gate.review_price = 6.0
+    assert gate.review_price == 2.0
 
 
 def test_sentence_and_policy():
@@ -451,7 +461,7 @@ def test_sentence_and_policy():
         if case.action == "answer":
             gate.learn(case, "spam")
     policy = gate.policy()
-    assert policy.columns == ["model", "threshold", "weight", "cost", "share"]
+    assert policy.columns == ["model", "threshold", "weight", "price", "share"]
     assert policy["weight"].sum() == pytest.approx(1.0)
     best = policy.row(0, named=True)
     assert best["model"] == "gbm"
@@ -492,7 +502,16 @@ def test_many_at_once_are_the_same_as_one_by_one(kind):
     for i, row in enumerate(found.iter_rows(named=True)):
         said = {m: (table[m][i], table[f"{m}_confidence"][i]) for m in one.models}
         case = one.decide(said)
-        for name in ("action", "answer", "model", "threshold", "confidence", "probability", "cost", "over_capacity"):
+        for name in (
+            "action",
+            "answer",
+            "model",
+            "threshold",
+            "confidence",
+            "probability",
+            "review_price",
+            "over_capacity",
+        ):
             assert row[name] == getattr(case, name), name
     answered = found.filter(action="answer").row(0, named=True)
     many.learn(answered["case"], "ham")
@@ -517,7 +536,7 @@ def test_a_bad_row_leaves_the_gate_as_it_was():
     gate = ab.Gate(["a"], cost=0.2, seed=0)
     with pytest.raises(InputError, match="row 1: a: expected a confidence"):
         gate.decide_many({"a": ["x", "y"], "a_confidence": [0.5, 1.5]})
-    assert (gate.round, gate.counts.sum()) == (0, 0)
+    assert (gate.round, gate._tally.counts.sum()) == (0, 0)
     for frame, why in (({"a": ["x"]}, "a_confidence"), (3, "frame"), ({"a": ["x"], "a_confidence": []}, "one length")):
         with pytest.raises(InputError, match=why):
             gate.decide_many(frame)
@@ -552,8 +571,8 @@ def test_quantiles_come_from_the_log():
     assert gate.round == 0
     gate.warm_start(log)
     known = [c for c, a in zip(log["gbm_confidence"], log["gbm"], strict=True) if a is not None]
-    assert gate.levels[0, 1:-1].min() >= min(known)
-    assert np.isin(gate.levels[0, 1:-1], known).all()
+    assert gate.thresholds[0, 1:-1].min() >= min(known)
+    assert np.isin(gate.thresholds[0, 1:-1], known).all()
     play(gate, rng, 20)
 
 
@@ -577,7 +596,7 @@ def test_playing_blocks_is_deciding_and_learning(data):
     labels, delay = data.draw(st.sampled_from(["answered", "reviewed", "both"])), data.draw(st.integers(0, 5))
     later, two = data.draw(st.booleans()), data.draw(st.booleans())
     classes = (0, 1) if two else ("x", "y", "z")
-    options = {"max_stake": 10.0, "cost": None, "review": 2.0} if data.draw(st.booleans()) else {"cost": 0.2}
+    options = {"max_stake": 10.0, "cost": None, "review_price": 2.0} if data.draw(st.booleans()) else {"cost": 0.2}
     options |= {"capacity": 0.3} if LONG and data.draw(st.booleans()) else {}
     options |= {"labels": labels, "seed": seed, "thresholds": 5, "task": "binary" if two else "classes"}
     one, other = (ab.Gate(models, **options) for _ in range(2))
@@ -594,7 +613,7 @@ def test_playing_blocks_is_deciding_and_learning(data):
     if stakes is not None:
         losses = losses * (stakes / 10.0)[:, np.newaxis]
     cut = data.draw(st.integers(0, n))
-    with one.playing(delay, later) as play_block:
+    with one._playing(delay, later) as play_block:
         for rows in (slice(0, cut), slice(cut, n)):
             if rows.stop > rows.start:
                 at_stake = None if stakes is None else stakes[rows] / 10.0
@@ -620,17 +639,17 @@ def test_playing_blocks_is_deciding_and_learning(data):
     for j in sorted(waiting, key=lambda j: (due[j], j)):
         other.learn(*waiting[j])
     assert np.array_equal(one.learner.weights, other.learner.weights)
-    assert np.array_equal(one.counts, other.counts)
+    assert np.array_equal(one._tally.counts, other._tally.counts)
 
 
 def test_an_error_while_playing_changes_nothing():
     gate = three(thresholds=4)
     block = Block(np.full((10, 3), 0.5), np.zeros((10, 3)))
     before = gate.learner.contents()[0]["random"]
-    with pytest.raises(LabelError, match="losses"), gate.playing() as play_block:  # noqa: PT012
+    with pytest.raises(LabelError, match="losses"), gate._playing() as play_block:  # noqa: PT012
         play_block(block)
         play_block(block._replace(losses=np.full((10, 3), 2.0)))
-    assert (gate.round, gate.counts.sum()) == (0, 0)
+    assert (gate.round, gate._tally.counts.sum()) == (0, 0)
     assert gate.learner.contents()[0]["random"] == before
 
 
@@ -645,7 +664,7 @@ def test_a_newcomer_starts_with_the_weight_of_the_average_and_nothing_else_chang
     for _ in range(200):
         said, label = random_answers(rng, gate.models)
         gate.learn(gate.decide(said), "ham" if said["gbm"] is None else said["gbm"][0])
-    late, before, price = first(gate, "answer"), weights_of(gate), gate.cost
+    late, before, price = first(gate, "answer"), weights_of(gate), gate.review_price
     gate.add_model("llm")
     after = weights_of(gate)
     assert gate.models == ["gbm", "logreg", "rules", "llm"]
@@ -653,12 +672,12 @@ def test_a_newcomer_starts_with_the_weight_of_the_average_and_nothing_else_chang
     come = [weight for key, weight in after.items() if key[0] == "llm"]
     assert np.allclose(come, 1.0 / 192, rtol=1e-9)
     assert all(weight / sum(stay.values()) == pytest.approx(before[key], rel=1e-9) for key, weight in stay.items())
-    assert gate.cost == price
+    assert gate.review_price == price
     gate.learn(late, "ham")  # decided when there were three
     for _ in range(50):
         said, label = random_answers(rng, gate.models)
         gate.learn(gate.decide(said), label)
-    assert gate.counts[3].sum() == 50
+    assert gate._tally.counts[3].sum() == 50
 
 
 def test_a_retired_model_is_followed_no_more(tmp_path):
@@ -668,7 +687,7 @@ def test_a_retired_model_is_followed_no_more(tmp_path):
         said, label = random_answers(rng, gate.models)
         gate.learn(gate.decide(said), label)
     case, before = first(gate, "answer"), weights_of(gate)
-    gate.retire("gbm")
+    gate.remove_model("gbm")
     after = weights_of(gate)
     left = sum(weight for (model, _), weight in before.items() if model != "gbm")
     assert after.keys() == {key for key in before if key[0] != "gbm"}
@@ -694,10 +713,10 @@ def test_models_that_cannot_come_or_go():
         with pytest.raises(InputError, match=why):
             gate.add_model(name)
     with pytest.raises(InputError, match="expected one of gbm"):
-        gate.retire("llm")
+        gate.remove_model("llm")
     alone = ab.Gate(["a"], cost=0.2)
     with pytest.raises(InputError, match="beside the last"):
-        alone.retire("a")
+        alone.remove_model("a")
     fixed = three(learner=ab.UCBGT)
     with pytest.raises(InputError, match="UCBGT"):
         fixed.add_model("llm")

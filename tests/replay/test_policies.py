@@ -38,7 +38,7 @@ def test_alternatives(tmp_path, delay):
     first, (sure, lost) = n // 10, judged(frame)
     due = [t + delay + 1 for t in range(n)]
     _, model, threshold = best_on(range(first), sure, lost, cost)
-    levels = Gate(NAMES, cost=cost).levels
+    levels = Gate(NAMES, cost=cost).thresholds
     candidates = [
         sorted({*thresholds_of([sure[t][m] for t in range(first)]), *levels[m].tolist()}) for m in range(len(NAMES))
     ]

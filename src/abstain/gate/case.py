@@ -1,87 +1,106 @@
-"""What a gate decided on a case, with all it needs to learn from the label later."""
+"""What a gate decided on a case, with all that it needs to learn from the label later."""
 
 import hmac
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..engine import Decision
 from ..errors import FileError
-from .answers import Plain
+from .answers import ANSWER, Plain, Said
+from .clock import Clock
 
 FORMAT = 1
-ANSWER, REVIEW = "answer", "review"
+
+
+class Asked(NamedTuple):
+    """A case that was checked and is to be decided."""
+
+    said: list[Said | None]
+    stake: float | None
+    """As it was given ..."""
+    share: float
+    """... and relative to the largest."""
+    clock: Clock
+    """The clock after the case."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Case:
-    """A case; it never changes, and `to_json` and `from_json` carry it over a restart.
+    """A case that a gate decided on. It never changes; `to_json` and `from_json` carry it over a restart.
 
-    Two cases are equal if they are the same one: if their ids are.
+    Two cases are equal if their ids are.
     """
 
     action: str
     """ "answer" or "review"."""
     answer: Plain | None
-    """What to answer; None if a person is to look at it."""
+    """What to answer; None for a review."""
     model: str
-    """The model that was followed ..."""
+    """The model that was followed."""
     threshold: float | None
-    """... and what its confidence has to exceed in this case: -1 answers always, None reviews always."""
+    """What the model's confidence has to exceed in this case. -1: the model always answers. None: never."""
     confidence: float | None
-    """Of that model in this case; None if it had no answer."""
+    """The model's confidence in this case; None if it had no answer."""
     probability: float
-    """Of answering this case."""
-    cost: float
-    """Of a review, in the user's money."""
+    """The probability of answering this case, before the draw."""
+    review_price: float
+    """The price of a review at the time, in the user's money."""
     stake: float | None
     """What is at stake, if that was given."""
     over_capacity: bool
-    """Whether the threshold would have sent it to review, and there was no capacity left."""
+    """Whether the case was answered only because no capacity for reviews was left."""
     explored: bool
-    """Whether it was answered, or reviewed, just to see the label."""
+    """Whether the case was answered, or reviewed, only to see the label."""
     answers: Mapping[str, Plain | None]
-    """What every model said; None where it had no answer."""
+    """What every model said; None for a model without an answer."""
     decision: Decision
     """What the learner decided."""
     digest: str | None = None
-    """Of a case that was read: proof, by a key that only the gate has, that nothing in it was changed."""
+    """For a case read from JSON: a proof, made with the gate's own key, that nothing in it was changed."""
     _sign: Callable[[dict[str, Any]], str] | None = field(default=None, init=False)
-    """Of a case that the gate has just decided: what signs it."""
+    """For a case that the gate has just decided: the function that signs it."""
 
     @property
     def id(self) -> str | None:
-        """Its own, random; None for what `peek` shows, which cannot be learnt."""
+        """The random id; None for what `peek` shows, which cannot be learnt."""
         return self.decision.id
 
     @property
     def round(self) -> int:
-        """1 for the gate's first case."""
+        """The number of the case; 1 for the gate's first."""
         return self.decision.round
 
     def signed_by(self, sign: Callable[[dict[str, Any]], str]) -> bool:
-        """Whether this is what the gate decided, with nothing changed."""
+        """Return whether the gate with this signing function decided the case, and nothing in it was changed."""
         if self._sign == sign:
             return True
         digest = self.digest if self._sign is None else self._sign(self._content())
         return digest is not None and hmac.compare_digest(digest, sign(self._content()))
 
     def _content(self) -> dict[str, Any]:
-        """All but the digest, as plain values."""
+        """Return all but the digest, as plain values."""
         content = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("digest", "_sign")}
         answers = list(map(list, self.answers.items()))  # in their order, which objects of JSON may lose
         return {**content, "format": FORMAT, "answers": answers, "decision": self.decision.to_json()}
 
     def to_json(self) -> str:
-        """The case as JSON."""
+        """Return the case as JSON, signed."""
         content = self._content()
         return json.dumps({**content, "digest": self.digest if self._sign is None else self._sign(content)})
 
     @classmethod
     def from_json(cls, text: str) -> "Case":
-        """The case that `to_json` wrote."""
+        """Return the case that `to_json` wrote.
+
+        Args:
+            text: The JSON.
+
+        Raises:
+            FileError: If the text is something else. Whether anything was changed is checked by the gate, in `learn`.
+        """
         try:
             content = json.loads(text)
             if not isinstance(content, dict) or content.pop("format", None) != FORMAT:

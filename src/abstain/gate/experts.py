@@ -1,71 +1,136 @@
-"""Every model with each of its thresholds, and what their answers lose."""
+"""Models and their thresholds as experts of a learner, and what their answers lose."""
 
+import math
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._core.validation import as_floats, trusted
-from ..errors import InputError, LabelError
+from .._core.validation import MOST, as_count, as_floats, is_number, trusted
+from ..capacity import Capacity
+from ..engine import Learner, Seed
+from ..engine.decision import MOST_ROUNDS
+from ..errors import InputError, LabelError, shown
 from ..experts import Advice, ExpertSet
 from ..experts.base import nested
-from ..experts.columns import ALWAYS_ANSWER, ALWAYS_REVIEW
+from ..experts.columns import ALWAYS_ANSWER, ALWAYS_REVIEW, spaced
+from ..experts.columns import as_thresholds as as_row_of_thresholds
+from ..learners import DoublyRobust
 from ..losses import Loss
-from ..typing import Array, Bools, Floats
+from ..typing import Array, Bools, Floats, Ints
+from .answers import Labels, Task
+from .prices import Prices
 
 NO_ANSWER = -2.0
 """A confidence below all thresholds."""
+QUANTILES = 48
+LEAST = 0.1
+"""Where thresholds begin with more than two classes. With two they begin at a half: no confidence is below it."""
+
+
+def as_thresholds(thresholds: Any, n_models: int, task: Task) -> Floats | None:
+    """Return the thresholds (P, L) of all models; None for "quantiles", which come from a log."""
+    if isinstance(thresholds, str):
+        if thresholds != "quantiles":
+            raise InputError(f'thresholds: expected a number of them, a list, or "quantiles", got {shown(thresholds)}')
+        return None
+    if isinstance(thresholds, (int, np.integer)):
+        n = as_count(thresholds, "thresholds", least=2, most=MOST // n_models)
+        row = spaced(n, 0.5 if task.two else LEAST)
+    else:
+        given = as_row_of_thresholds(thresholds)
+        if ((given < 0.0) | (given > 1.0)).any():
+            raise InputError(f"thresholds: expected numbers in [0, 1], got {shown(thresholds)}")
+        row = np.unique([ALWAYS_ANSWER, *given, ALWAYS_REVIEW])
+    return np.tile(row, (n_models, 1))
+
+
+def quantiles(confidence: Floats, models: list[str]) -> Floats:
+    """Return thresholds (P, 48) that divide the confidences (n, P) of a log evenly."""
+    thresholds = np.empty((len(models), QUANTILES))
+    for row, column, model in zip(thresholds, confidence.T, models, strict=True):
+        known = column[~np.isnan(column)]
+        if len(known) == 0:
+            raise InputError(f"log: expected answers of every model, got none of {shown(model)}")
+        row[:] = np.quantile(known, np.linspace(0.0, 1.0, QUANTILES), method="lower")
+    thresholds[:, 0], thresholds[:, -1] = ALWAYS_ANSWER, ALWAYS_REVIEW
+    return thresholds
+
+
+def threshold_text(threshold: float, digits: int = 2) -> str:
+    """Return a threshold for people; one near 1 has as many digits as tell it from 1.
+
+    >>> threshold_text(0.8512), threshold_text(0.0423), threshold_text(0.9982), threshold_text(0.8512, 3)
+    ('0.85', '0.042', '0.9982', '0.851')
+    """
+    if threshold < 0.5:
+        return f"{threshold:.{digits}g}"
+    near = 1.0 - threshold
+    return f"{threshold:.{max(digits, 1 - math.floor(math.log10(near))) if 0.0 < near < 0.05 else digits}f}"
 
 
 class ModelThresholds(ExpertSet):
-    """Experts for P models with L thresholds each: expert ``m * L + k`` follows model m where its confidence is above
-    its threshold k.
+    """Experts for P models with L thresholds each: expert ``m * L + k`` follows model m if its confidence is above its
+    threshold k, and else abstains.
 
-    An input has the confidences of all models (`NO_ANSWER` where there is none), what they say (with two classes a
-    negative or a positive number as large as the stake, else 0), and the microseconds since the case before.
+    An input has the confidences of all models (`NO_ANSWER` if there is none), what they say (with two classes a
+    negative or a positive number as large as the stake, else 0), and the microseconds since the previous case.
     """
 
     kind = "model thresholds"
 
-    def __init__(self, levels: ArrayLike) -> None:
-        table = np.array(as_floats(levels, "thresholds"))
+    def __init__(self, thresholds: ArrayLike) -> None:
+        table = np.array(as_floats(thresholds, "thresholds"))
         if table.ndim != 2 or table.size == 0 or not (np.diff(table, axis=1) >= 0.0).all():
-            raise InputError("thresholds: expected a row of increasing numbers for every model, got others")
+            raise InputError(f"thresholds: expected a row of increasing numbers for every model, got {shown(table)}")
         if not ((table >= ALWAYS_ANSWER) & (table <= ALWAYS_REVIEW)).all():
-            raise InputError("thresholds: expected numbers from -1 to 1, got others")
+            raise InputError(f"thresholds: expected numbers from -1 to 1, got {shown(table)}")
         n, rules = len(table), np.arange(table.size)
         super().__init__(n, table.size, 2 * n + 1, np.column_stack([rules // table.shape[1], rules]))
-        self.levels = table
+        table.flags.writeable = False
+        self.thresholds = table
 
     @trusted
     def advise_rows(self, X: Floats, out: Floats | None = None) -> Advice:
-        n, (models, per_model) = len(X), self.levels.shape
+        n, (models, per_model) = len(X), self.thresholds.shape
         abstains = np.empty((n, models, per_model), np.bool_)
-        np.less_equal(X[:, :models, np.newaxis], self.levels, out=abstains)
+        np.less_equal(X[:, :models, np.newaxis], self.thresholds, out=abstains)
         return Advice(X[:, models : 2 * models], abstains.reshape(n, -1))
 
     def find_subset(self) -> Bools:
-        return nested(np.full(self.n_rules, -np.inf), self.levels.ravel(), self.predictor_of)
+        return nested(np.full(self.n_rules, -np.inf), self.thresholds.ravel(), self.predictor_of)
 
     def parameters(self) -> dict[str, Any]:
-        return {"levels": self.levels}
+        return {"thresholds": self.thresholds}
 
 
 @dataclass(frozen=True)
 class ModelLosses(Loss):
-    """Losses that were worked out before: the label of a case is what each model's answer loses (P,)."""
+    """Losses that the gate has worked out: the label of a case is what each model's answer loses (P,)."""
 
     binary: bool = False  # type: ignore[misc]
     """Whether they are all 0 or 1."""
     of_signs: tuple[float, float] | None = None
-    """With two classes, what wrongly saying the second loses, and the first."""
+    """With two classes, the loss of wrongly saying the second, and of wrongly saying the first."""
     name = "model losses"
+
+    def __post_init__(self) -> None:
+        given = self.of_signs
+        if given is None:
+            return
+        pair = (
+            isinstance(given, tuple) and len(given) == 2 and all(is_number(one) and 0.0 <= one <= 1.0 for one in given)
+        )
+        if not pair:
+            raise InputError(f"of_signs: expected two losses in [0, 1], got {shown(given)}")
 
     def labels(self, y: ArrayLike) -> Array:
         losses = as_floats(y, "losses", LabelError)
         if losses.ndim != 2 or not ((losses >= 0.0) & (losses <= 1.0)).all():
-            raise LabelError("losses: expected a number in [0, 1] for every model, got others")
+            raise LabelError(f"losses: expected a number in [0, 1] for every model, got {shown(losses)}")
         return losses.astype(np.uint8) if self.binary else losses
 
     @trusted
@@ -82,3 +147,69 @@ class ModelLosses(Loss):
             return None
         positive, negative = np.maximum(predictions, 0.0), np.maximum(-predictions, 0.0)
         return np.stack([self.of_signs[0] * positive, self.of_signs[1] * negative], axis=2)
+
+
+class Tally:
+    """How often the confidence of each model was between which of its thresholds."""
+
+    def __init__(self, thresholds: Floats, counts: Any = None) -> None:
+        """Begin with the counts (P, L + 1) of a file, if given; raise a `ValueError` unless they fit."""
+        self.thresholds: list[list[float]] = thresholds.tolist()
+        self.n_thresholds = thresholds.shape[1]
+        shape = len(self.thresholds), self.n_thresholds + 1
+        self.counts: Ints = np.zeros(shape, np.int64)
+        if counts is not None:
+            if not isinstance(counts, np.ndarray) or counts.shape != shape or counts.dtype != np.int64:
+                raise InputError(f"counts: expected whole numbers of shape {shape}, got {shown(counts)}")
+            if (counts < 0).any() or (counts > MOST_ROUNDS).any():
+                raise InputError(f"counts: expected 0 to {MOST_ROUNDS}, got {counts.min()} to {counts.max()}")
+            self.counts[:] = counts
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was counted yet."""
+        return not self.counts.any()
+
+    def add(self, confidences: list[float]) -> None:
+        """Count the confidences of all models in one case."""
+        for m, confidence in enumerate(confidences):
+            self.counts[m, bisect_left(self.thresholds[m], confidence)] += 1
+
+    def add_all(self, X: Floats) -> None:
+        """Count the confidences in many cases, the first columns of X."""
+        for counts, row, confidences in zip(self.counts, self.thresholds, X.T, strict=False):
+            counts += np.bincount(np.searchsorted(row, confidences), minlength=len(counts))
+
+    def shares(self) -> Floats:
+        """Return the share of cases in which each model was more certain than each of its thresholds (P, L)."""
+        above = np.cumsum(self.counts[:, ::-1], axis=1)[:, ::-1]
+        return np.asarray(above[:, 1:] / np.maximum(above[:, :1], 1))
+
+
+def make_learner(
+    kind: Callable[..., Learner],
+    thresholds: Floats,
+    prices: Prices,
+    labels: Labels,
+    capacity: Capacity | None,
+    seed: Seed,
+) -> Learner:
+    """Return a learner of this kind, or of this function, that follows models with these thresholds."""
+    options: dict[str, Any] = {} if labels.feedback == "predicted" else {"feedback": labels.feedback}
+    if kind is DoublyRobust:
+        options |= {"memory": "adaptive", "min_observe": labels.floor}
+    if capacity is not None:
+        if "capacity" not in getattr(kind, "options", ("capacity",)):
+            name = getattr(kind, "__name__", "this learner")
+            raise InputError(f"capacity: {name} has none; DoublyRobust and Exp3Abs do")
+        options["capacity"] = capacity
+    loss, experts = ModelLosses(prices.plain, prices.of_signs), ModelThresholds(thresholds)
+    try:
+        learner = kind(experts, cost=prices.cost, seed=seed, loss=loss, **options)
+    except TypeError as error:
+        raise InputError(f"learner: expected one that takes the gate's experts and options ({error})") from None
+    if not isinstance(learner, Learner) or not isinstance(learner.experts, ModelThresholds):
+        raise InputError(f"learner: expected a class of learner that takes the gate's experts, got {shown(learner)}")
+    if learner.supervised:
+        raise InputError(f"learner: {type(learner).__name__} needs the labels of all cases, which no gate has")
+    return learner

@@ -1,215 +1,81 @@
-"""The learner of a gate."""
+"""The gate: named models with prices and reviewers. It answers a case with one of the models, or sends it to review."""
 
+import copy
 import os
-from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from .._core import files
+from .._core.signals import held_back
+from .._core.validation import as_count
 from ..capacity import Capacity, CapacityLike, as_capacity
 from ..engine import Learner, Seed
-from ..engine.feedback import chances_of
-from ..errors import DecisionError, InputError, shown
-from ..experts.columns import ALWAYS_ANSWER, ALWAYS_REVIEW
+from ..engine.loop import room_for
+from ..engine.play import NO_EDGES, Table
+from ..errors import AbstainError, DecisionError, InputError, ReadOnlyError, shown
+from ..experts.columns import ALWAYS_REVIEW
 from ..learners import DoublyRobust
-from ..typing import Array, Floats, Ints
-from . import frames
-from .answers import CLASSES, NUMBER, Said, Task, check_names
-from .arguments import as_labels, as_levels, as_names, as_text, as_time, check_source, floor, quantiles
-from .case import ANSWER, REVIEW, Case
-from .experts import NO_ANSWER, ModelLosses, ModelThresholds
-from .frames import Block, Player, inputs, playing
-from .prices import OTHER, Prices, threshold_at, weighed
+from ..learners.exp3.weighted import WeightedLearner
+from ..typing import Floats
+from .answers import ANSWER, CLASSES, REVIEW, STAKE, TIME, Labels, Task, as_names
+from .case import Asked, Case
+from .clock import Clock
+from .experts import NO_ANSWER, ModelLosses, ModelThresholds, Tally, as_thresholds, make_learner, quantiles
+from .frames import (
+    Block,
+    Columns,
+    PlayedCases,
+    Player,
+    as_block,
+    check_column,
+    frame_of,
+    inputs,
+    need_polars,
+    played_cases,
+)
+from .policy import Policy
+from .prices import Prices, threshold_at, weighed
 
 if TYPE_CHECKING:
     import polars as pl
 
-
-def make_learner(
-    kind: Callable[..., Learner], levels: Floats, prices: Prices, feedback: Any, capacity: Capacity | None, seed: Seed
-) -> Learner:
-    """A learner of this kind that has learnt nothing, on models with these thresholds."""
-    options: dict[str, Any] = {} if feedback == "predicted" else {"feedback": feedback}
-    if kind is DoublyRobust:
-        options |= {"memory": "adaptive", "min_observe": floor(chances_of(feedback))}
-    if capacity is not None:
-        if "capacity" not in getattr(kind, "options", ("capacity",)):
-            name = getattr(kind, "__name__", "this learner")
-            raise InputError(f"capacity: {name} knows of none; DoublyRobust and Exp3Abs do")
-        options["capacity"] = capacity
-    options["loss"] = ModelLosses(prices.plain, prices.of_signs)
-    try:
-        return kind(ModelThresholds(levels), cost=prices.cost, seed=seed, **options)
-    except TypeError as error:
-        raise InputError(f"learner: expected one that takes the gate's experts and options ({error})") from None
-
-
-def experts_of(learner: Learner) -> ModelThresholds:
-    """The experts of a learner that a gate can go on with."""
-    if not isinstance(learner, Learner) or not isinstance(learner.experts, ModelThresholds):
-        raise InputError(f"learner: expected a class of learner that takes the gate's experts, got {shown(learner)}")
-    if learner.supervised:
-        raise InputError(f"learner: {type(learner).__name__} needs the labels of all cases, which no gate has")
-    return learner.experts
-
-
-def add_model_to(gate: "Gate", name: str) -> None:
-    """See `Gate.add_model`. Its thresholds are the first model's."""
-    if name in gate.models:
-        raise InputError(f"models: expected a new name, got {shown(name)}")
-    _rearrange(gate, [*range(len(gate.models)), -1], as_names([*gate.models, name]))
-
-
-def retire_from(gate: "Gate", name: str) -> None:
-    """See `Gate.retire`."""
-    if name not in gate.models:
-        raise InputError(f"model: expected one of {', '.join(gate.models)}, got {shown(name)}")
-    if len(gate.models) == 1:
-        raise InputError(f"model: expected another one beside the last, got {shown(name)} to retire")
-    stays = [m for m, other in enumerate(gate.models) if other != name]
-    _rearrange(gate, stays, [gate.models[m] for m in stays])
-
-
-def _rearrange(gate: "Gate", model_from: Sequence[int], models: list[str]) -> None:
-    """Go on with other models, by the numbers they had; -1 for a newcomer."""
-    learner = gate.learner
-    with learner.lock:
-        n_levels = gate.levels.shape[1]
-        models_before = np.array(model_from)
-        experts_before = models_before[:, np.newaxis] * n_levels + np.arange(n_levels)
-        experts_before[models_before < 0] = -1
-        counts = np.where((models_before < 0)[:, np.newaxis], 0, gate.counts[models_before])
-        levels = gate.levels[np.maximum(models_before, 0)]
-        learner.rearrange(ModelThresholds(levels), models_before, experts_before.ravel())
-        gate.models = models
-        gate._hold(learner, counts)
-
-
-def shares(gate: "Gate") -> Floats:
-    """The share of cases in which each model was more certain than each of its thresholds (P, L)."""
-    above = np.cumsum(gate.counts[:, ::-1], axis=1)[:, ::-1]
-    return np.asarray(above[:, 1:] / np.maximum(above[:, :1], 1))
-
-
-def policy_frame(gate: "Gate") -> "pl.DataFrame":
-    """See `Gate.policy`."""
-    import polars as pl
-
-    learner, n_levels = gate.learner, gate.levels.shape[1]
-    with learner.lock:
-        weights = getattr(learner, "weights", None)
-        prices = getattr(learner, "estimates", getattr(learner, "means", None))
-        table = pl.DataFrame(
-            {
-                "model": np.repeat(gate.models, n_levels),
-                "threshold": gate.levels.ravel(),
-                "weight": np.full(gate.levels.size, np.nan) if weights is None else weights,
-                "cost": np.full(gate.levels.size, np.nan) if prices is None else np.clip(prices, 0.0, 1.0) * gate.unit,
-                "share": shares(gate).ravel(),
-            }
-        )
-    table = table.with_columns(
-        pl.when(pl.col("threshold") < ALWAYS_REVIEW).then("threshold").alias("threshold"),
-        pl.col("weight", "cost").fill_nan(None),
-    )
-    by = ["cost"] if weights is None else ["weight"]
-    return table.sort(by, descending=weights is not None, nulls_last=True, maintain_order=True)
-
-
-def policy_sentence(gate: "Gate") -> str:
-    """The heaviest model and threshold, in words."""
-    if gate.counts.sum() == 0:
-        return f"follows {', '.join(gate.models)}; has decided nothing yet"
-    best = policy_frame(gate).row(0, named=True)
-    price = "" if best["cost"] is None else f"; {best['cost']:.3g} a case"
-    if best["threshold"] is None:
-        return f"sends every case to review{price}"
-    return f"answers with {best['model']} {_when(gate, best['threshold'])}, {100 * best['share']:.0f} % of cases{price}"
-
-
-def _when(gate: "Gate", threshold: float) -> str:
-    if threshold == ALWAYS_ANSWER:
-        return "always"
-    if gate.task.kind == NUMBER and gate.prices.max_stake is None:  # in the user's own unit
-        return f"from an expected error of {(1.0 - threshold) * gate.task.max_error:.3g} down"
-    return f"from confidence {as_text(threshold)} on"
-
-
 COUNTS = "gate.counts"
-
-
-def gate_contents(gate: "Gate") -> tuple[dict[str, Any], dict[str, Array]]:
-    """The header and the arrays of a gate's file."""
-    header, arrays = gate.learner.contents()
-    task = gate.task
-    kept = {
-        "models": gate.models,
-        "task": task.kind,
-        "classes": None if task.classes is None else list(task.classes),
-        "max_error": task.max_error,
-        "prices": gate.prices.kept(),
-        "labels": gate.labels[0],
-        "last_time": gate.last_time,
-    }
-    return {**header, "gate": kept}, {**arrays, COUNTS: gate.counts}
-
-
-def fill_in(gate: "Gate", learner: Learner, kept: Mapping[str, Any], counts: Any) -> None:
-    """Fill in a gate by what a file says; a `ValueError` says what is wrong with it."""
-    gate.models = as_names(kept["models"])
-    gate.task = Task(kept["task"], kept["classes"], kept["max_error"])
-    prices = kept["prices"]
-    kinds: dict[Any, Any] = {(said, true): price for said, true, price in prices["kinds"]}
-    mistake = {**kinds, OTHER: prices["other"]} if kinds else prices["other"]
-    gate.prices = Prices(gate.task, prices["review"], mistake, prices["max_stake"])
-    labels = kept["labels"]
-    gate.labels = as_labels(tuple(labels) if isinstance(labels, list) else labels)
-    gate.capacity, gate.seed = getattr(learner, "capacity", None), learner.seed
-    gate._kind = type(learner)
-    last = kept["last_time"]
-    if last is not None and type(last) is not int:
-        raise InputError(f"last_time: expected microseconds, got {last!r:.50}")
-    gate.last_time = last
-    same_price = getattr(learner.cost, "value", None) == gate.prices.cost
-    if not same_price or getattr(learner, "feedback", "predicted") != gate.labels[1]:
-        raise InputError("gate: the prices, the labels and the learner do not fit together")
-    experts = learner.experts
-    if not isinstance(experts, ModelThresholds) or len(experts.levels) != len(gate.models):
-        raise InputError("gate: the models and the experts do not fit together")
-    shape = len(gate.models), experts.levels.shape[1] + 1
-    fits = isinstance(counts, np.ndarray) and counts.shape == shape and counts.dtype == np.int64
-    if not fits or (counts < 0).any():
-        raise InputError("gate: the counts do not fit the models")
-    gate._hold(learner, counts.copy())
+"""The name of the counts in a file."""
 
 
 class Gate:
-    """Named models, prices and reviewers: every case is answered by one of the models, or goes to review.
+    """Named models, prices and reviewers: the gate answers a case with one of the models, or sends it to review.
 
-    A case is answered by a model whose confidence is above a threshold; which model, and which threshold, is learnt
-    from the labels that come back. Give ``cost``; or the prices ``review`` and ``mistake``, or ``max_stake`` for it.
+    It answers with a model if the model's confidence is above a threshold. It learns which model and which threshold
+    from the labels that come back. Give ``cost``; or ``review_price``, and ``mistake_price`` or ``max_stake`` with it.
+    Many threads may use one gate: whatever changes it happens under one lock.
 
     Args:
-        models: Their names.
-        cost: The price of a review where a mistake costs 1.
-        review: The price of a review, in your money.
-        mistake: The price of a mistake, or prices by kind, ``{("spam", "ham"): 9, "other": 1}`` (what was said, what
-            was true).
-        max_stake: A mistake costs what is at stake in the case; this is the most that can be.
+        models: The names of the models.
+        cost: The price of a review if a mistake costs 1.
+        review_price: The price of a review, in your money.
+        mistake_price: The price of a mistake, 1 unless given; or prices by kind (what was said, what was true), such
+            as ``{("spam", "ham"): 9, "other": 1}``.
+        max_stake: The largest stake, if a mistake costs what is at stake in the case.
         task: How models answer: "classes" (a class and a confidence), "binary" (the probability of the second of two
-            classes, or a class and a confidence), "number" (a number and its expected error).
-        classes: What there is to answer, where it is known.
-        max_error: What errors of numbers count relative to.
-        labels: Which come back: those of cases that were "answered", of those "reviewed", of "both", or two
+            classes, or a class and a confidence), or "number" (a number and its expected error).
+        classes: The possible answers, if they are known.
+        max_error: The error of a number that counts as a whole mistake; smaller errors count in proportion.
+        labels: Which labels come back: those of "answered" cases, of "reviewed" ones, of "both", or a pair of
             probabilities (after answering, after a review).
-        thresholds: How many each model has, or these themselves, or "quantiles" of a warm-up log.
+        thresholds: How many thresholds each model has, the thresholds themselves, or "quantiles" of the log that
+            `warm_start` learns from.
         capacity: A limit on reviews: a share of the cases, or an `abstain.Capacity`.
-        learner: A class of learner, or a function with the same arguments.
-        seed: Of its random numbers; unless given, every gate draws others.
+        learner: A class of learner, or a function with the same arguments that makes one.
+        seed: The seed of the random numbers; without one, every gate draws different numbers.
+
+    Raises:
+        InputError: If an argument is out of range, or the arguments do not fit together.
 
     >>> gate = Gate(["gbm", "rules"], cost=0.2, seed=0)
     >>> for _ in range(300):
@@ -225,8 +91,8 @@ class Gate:
         models: Sequence[str],
         *,
         cost: float | None = None,
-        review: float | None = None,
-        mistake: "float | Mapping[Any, float] | None" = None,
+        review_price: float | None = None,
+        mistake_price: "float | Mapping[Any, float] | None" = None,
         max_stake: float | None = None,
         task: str = CLASSES,
         classes: Sequence[Any] | None = None,
@@ -237,64 +103,130 @@ class Gate:
         learner: Callable[..., Learner] = DoublyRobust,
         seed: Seed = None,
     ) -> None:
-        if (cost is None) == (review is None):
-            raise InputError("cost: expected either cost, or review (and mistake), got both or none of them")
-        if cost is not None and mistake is not None:
-            raise InputError("mistake: expected review= beside it, not cost=, which is for mistakes that cost 1")
-        self.models = as_names(models)
-        self.task = Task(task, classes, max_error)
-        price = cost if review is None else review
-        self.prices = Prices(self.task, price, 1.0 if mistake is None else mistake, max_stake)  # type: ignore[arg-type]
-        self.labels = as_labels(labels)
-        self.capacity = as_capacity(capacity)
-        self.seed = seed
+        if (cost is None) == (review_price is None):
+            raise InputError(
+                "cost: expected either cost, or review_price (and mistake_price), got "
+                f"cost={shown(cost)} and review_price={shown(review_price)}"
+            )
+        if cost is not None and mistake_price is not None:
+            raise InputError(
+                "mistake_price: expected review_price= with it, not cost=, which is for mistakes that cost 1, got "
+                f"{shown(mistake_price)}"
+            )
+        self._models = as_names(models)
+        self._task = Task(task, classes, max_error)
+        name, review = ("review_price", review_price) if cost is None else ("cost", cost)
+        self._prices = Prices(self._task, review, 1.0 if mistake_price is None else mistake_price, max_stake, name)
+        self._labels = Labels(labels)
+        self._capacity = as_capacity(capacity)
+        self._seed = seed
         if not callable(learner):
             raise InputError(f"learner: expected a class of learner, or a function, got {shown(learner)}")
-        self._kind = learner
-        self.last_time: int | None = None
-        """Of the last case, in microseconds."""
-        self._begin(as_levels(thresholds, len(self.models), self.task))
+        self._kind: Callable[..., Learner] | None = learner
+        self._clock = Clock()
+        self._learner: Learner | None = None
+        self._starting = threading.RLock()  # held until there is a learner, which has a lock of its own
+        self._tally = Tally(np.empty((len(self._models), 0)))
+        table = as_thresholds(thresholds, len(self._models), self._task)
+        if table is not None:
+            self._begin(table)
 
-    def _begin(self, levels: Floats | None) -> None:
-        """Make the learner; without thresholds, later."""
-        if levels is None:
-            self._learner: Learner | None = None
-            self.counts = np.zeros((len(self.models), 1), np.int64)
-        else:
-            learner = make_learner(self._kind, levels, self.prices, self.labels[1], self.capacity, self.seed)
-            self._hold(learner, np.zeros((len(levels), levels.shape[1] + 1), np.int64))
+    def _begin(self, thresholds: Floats) -> None:
+        """Make the learner."""
+        assert self._kind is not None
+        made = make_learner(self._kind, thresholds, self._prices, self._labels, self._capacity, self._seed)
+        self._tally = Tally(thresholds)
+        self._learner, self._kind = made, None
 
-    def _hold(self, learner: Learner, counts: Ints) -> None:
-        """Go on with this learner."""
-        self.levels = experts_of(learner).levels
-        self._learner, self.counts = learner, counts
-        self._rows = [row.tolist() for row in self.levels]
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = getattr(type(self), name, None)
+        if name.startswith("_") or (isinstance(own, property) and own.fset is not None):
+            return object.__setattr__(self, name, value)
+        instead = {"models": "use add_model and remove_model", "cost": "set review_price"}.get(name)
+        known = instead or (f"make another gate with {name}=..." if own is not None else "a gate has no such attribute")
+        raise ReadOnlyError(f"{name}: cannot be set, got {shown(value)}; {known}")
 
-    @property
-    def learner(self) -> Learner:
-        """What learns which model and threshold to follow."""
-        if self._learner is None:
-            raise InputError('thresholds: "quantiles" are those of a log; expected warm_start first')
-        return self._learner
-
-    # The protocol.
+    # What it was made with.
 
     @property
-    def cost(self) -> float:
-        """The price of a review, in the user's money. It can be set to another: that holds from the coming case on."""
-        return self.prices.review
+    def models(self) -> list[str]:
+        """The names of the models; see `add_model` and `remove_model`."""
+        return list(self._models)
 
-    @cost.setter
-    def cost(self, review: float) -> None:
-        price = self.prices.check_review(review)
-        with self.learner.lock:
-            self.learner.cost = price / self.prices.unit
-            self.prices.review = price
+    @property
+    def review_price(self) -> float:
+        """The price of a review, in your money. You may set it: the new price applies from the next case on."""
+        return self._prices.review
+
+    @review_price.setter
+    def review_price(self, price: float) -> None:
+        with self._starting if self._learner is None else self._learner.lock:
+            prices = self._prices.repriced(price)
+            if self._learner is not None:
+                self._learner.cost = prices.cost
+            self._prices = prices
+
+    @property
+    def mistake_price(self) -> "float | dict[Any, float]":
+        """The price of a mistake, or prices by kind, in your money."""
+        price = self._prices.mistake
+        return dict(price) if isinstance(price, dict) else price
+
+    @property
+    def max_stake(self) -> float | None:
+        """The largest stake; None if mistakes do not cost what is at stake."""
+        return self._prices.max_stake
 
     @property
     def unit(self) -> float:
-        """The price of the dearest mistake, in the user's money: all losses are relative to it."""
-        return self.prices.unit
+        """The price of the most expensive mistake, in your money. All losses are relative to it."""
+        return self._prices.unit
+
+    @property
+    def task(self) -> str:
+        """How models answer."""
+        return self._task.kind
+
+    @property
+    def classes(self) -> tuple[Any, ...] | None:
+        """The possible answers, if they are known."""
+        return self._task.classes
+
+    @property
+    def max_error(self) -> float:
+        """The error of a number that counts as a whole mistake."""
+        return self._task.max_error
+
+    @property
+    def labels(self) -> str | tuple[float, float]:
+        """Which labels come back, as it was given."""
+        return self._labels.given
+
+    @property
+    def capacity(self) -> Capacity | None:
+        """The limit on reviews, if there is one."""
+        return self._capacity
+
+    @property
+    def seed(self) -> Seed:
+        """The seed, as it was given."""
+        return self._seed
+
+    # What it is now.
+
+    @property
+    def learner(self) -> Learner:
+        """The learner inside, which learns the model and the threshold to follow."""
+        if self._learner is None:
+            raise InputError('thresholds: "quantiles" come from a log; expected warm_start first')
+        return self._learner
+
+    @property
+    def thresholds(self) -> Floats:
+        """The thresholds of each model, in increasing order (P, L): -1 always answers, 1 never."""
+        experts = self.learner.experts
+        assert isinstance(experts, ModelThresholds)
+        return experts.thresholds
 
     @property
     def round(self) -> int:
@@ -303,169 +235,422 @@ class Gate:
 
     @property
     def pending(self) -> tuple[int, ...]:
-        """The cases whose label is still to be learnt."""
+        """The numbers of the cases whose label may still be learnt."""
         return () if self._learner is None else self._learner.pending
 
-    def _row(self, said: Sequence[Said | None], stake: float, elapsed: int) -> Floats:
-        """The input of one case."""
-        row = np.zeros(2 * len(said) + 1)
-        for m, one in enumerate(said):
-            row[m] = NO_ANSWER if one is None else one.confidence + (1.0 - stake) * (1.0 - one.confidence)
-            row[len(said) + m] = self.task.sign(one) * stake
-        row[-1] = elapsed
-        return row
+    @property
+    def last_time(self) -> int | None:
+        """The time of the last case, in microseconds. You may set it to None, to start the clock anew."""
+        return self._clock.last
 
-    def _decide(self, answers: Any, stake: float | None, time: Any, keep: bool) -> Case:
-        learner = self.learner
-        with learner.lock:
-            given = check_names(answers, self.models)
-            said = [self.task.read(name, given.get(name)) for name in self.models]
-            at, now = self.prices.as_stake(stake), as_time(time, self.last_time, self.capacity)
-            row = self._row(said, at, 0 if now is None or self.last_time is None else now - self.last_time)
-            decision = learner.decide(row) if keep else learner.peek(row)
-            model, level = divmod(decision.expert, self.levels.shape[1])
-            threshold = self._rows[model][level] if at == 1.0 else float(threshold_at(self.levels[model, level], at))
-            follows, reviewed = said[model], decision.abstained
-            case = Case(
-                action=REVIEW if reviewed else ANSWER,
-                answer=None if reviewed or follows is None else follows.answer,
-                model=self.models[model],
-                threshold=None if threshold >= ALWAYS_REVIEW else threshold,
-                confidence=None if follows is None else follows.confidence,
-                probability=decision.probability,
-                cost=self.prices.review,
-                stake=None if stake is None else float(stake),
-                over_capacity=decision.over_capacity,
-                explored=decision.explored,
-                answers=MappingProxyType(
-                    {name: None if one is None else one.answer for name, one in zip(self.models, said, strict=True)}
-                ),
-                decision=decision,
-            )
-            if keep:
-                object.__setattr__(case, "_sign", learner.sign)
-                self.last_time = self.last_time if now is None else now
-                for m in range(len(said)):
-                    self.counts[m, bisect_left(self._rows[m], row[m])] += 1
-            return case
+    @last_time.setter
+    def last_time(self, time: None) -> None:
+        if time is not None:
+            raise ReadOnlyError(f"last_time: expected None, which starts the clock anew, got {shown(time)}")
+        with self.learner.lock:
+            self._clock = Clock()
+
+    # One case.
 
     def decide(self, answers: Mapping[str, Any], *, stake: float | None = None, time: Any = None) -> Case:
-        """Decide on a case by what the models say; a model that is not named, or says None or NaN, has no answer.
+        """Decide on a case.
 
-        ``time`` (a datetime, or seconds) is for capacities by time.
+        Args:
+            answers: What each model says, by its name. A model that is not named, or says None or NaN, has no answer.
+            stake: What is at stake, for gates with ``max_stake``.
+            time: When the case came, for capacities per day: a datetime, or seconds. All cases of a gate have the same
+                kind of time; datetimes without a time zone are read as UTC.
+
+        Returns:
+            The case: what to do, and all that `learn` needs.
+
+        Raises:
+            InputError: If a name is unknown, or an answer, the stake or the time is out of range. Nothing changes then.
         """
-        return self._decide(answers, stake, time, True)
+        with self.learner.lock:
+            return self._decide(self._read(answers, stake, time, self._clock), True)
 
     def peek(self, answers: Mapping[str, Any], *, stake: float | None = None, time: Any = None) -> Case:
-        """What `decide` would do. Nothing changes, and there is nothing to learn: it has no id."""
-        return self._decide(answers, stake, time, False)
+        """Return what `decide` would. Nothing changes; the case has no id and cannot be learnt.
 
-    def _open(self, case: "Case | str") -> Case:
-        """A case of this gate, with nothing changed."""
+        Args:
+            answers: As in `decide`.
+            stake: As in `decide`.
+            time: As in `decide`.
+
+        Returns:
+            The case.
+
+        Raises:
+            InputError: As in `decide`.
+        """
+        with self.learner.lock:
+            return self._decide(self._read(answers, stake, time, self._clock), False)
+
+    def _read(self, answers: Any, stake: Any, time: Any, clock: Clock) -> Asked:
+        """Check a case; ``clock`` is that of the case before."""
+        said = self._task.read_all(answers, self._models)
+        prices, capacity = self._prices, self._capacity
+        share = 1.0 if stake is None and prices.max_stake is None else prices.as_stake(stake)
+        per_day = capacity is not None and capacity.per_day is not None
+        return Asked(said, stake, share, clock.at(time, per_day) if per_day or time is not None else clock)
+
+    def _decide(self, asked: Asked, keep: bool) -> Case:
+        learner, models = self.learner, self._models
+        said, stake, share, clock = asked
+        row = [NO_ANSWER if one is None else one.confidence for one in said]
+        if share != 1.0:
+            row = [c if c == NO_ANSWER else c + (1.0 - share) * (1.0 - c) for c in row]
+        signs = [self._task.sign(one) * share for one in said] if self._task.two else [0.0] * len(row)
+        passed = 0 if clock is self._clock else clock.passed(self._clock)
+        x = np.array([*row, *signs, passed], np.float64)
+        decision = learner.decide(x) if keep else learner.peek(x)
+        model, place = divmod(decision.expert, self._tally.n_thresholds)
+        threshold = self._tally.thresholds[model][place]
+        if share != 1.0:
+            threshold = float(threshold_at(np.asarray(threshold), share))
+        follows, reviewed = said[model], decision.abstained
+        case = Case(
+            action=REVIEW if reviewed else ANSWER,
+            answer=None if reviewed or follows is None else follows.answer,
+            model=models[model],
+            threshold=None if threshold >= ALWAYS_REVIEW else threshold,
+            confidence=None if follows is None else follows.confidence,
+            probability=decision.probability,
+            review_price=self._prices.review,
+            stake=None if stake is None else float(stake),
+            over_capacity=decision.over_capacity,
+            explored=decision.explored,
+            answers=MappingProxyType(
+                {name: None if one is None else one.answer for name, one in zip(models, said, strict=True)}
+            ),
+            decision=decision,
+        )
+        if keep:
+            object.__setattr__(case, "_sign", learner.sign)
+            if clock is not self._clock:
+                self._clock = clock
+            self._tally.add(row)
+        return case
+
+    def learn(self, case: "Case | str", label: Any, source: str | None = None) -> None:
+        """Learn the true label of a case, at any later time, once.
+
+        Args:
+            case: The case, or its JSON.
+            label: The truth.
+            source: Where the label comes from, to have it checked: a "review", the "outcome", or an "audit" of an
+                answered case.
+
+        Raises:
+            DecisionError: If the case is of another gate, was changed, learnt or forgotten before, or if no label can
+                come from there.
+            LabelError: If the label is none of the classes, or no number.
+            FileError: If a text is not the JSON of a case.
+        """
+        learner = self.learner
+        with learner.lock:
+            case = self._check_open(case)
+            self._labels.check(source, case.action)
+            true, prices = self._task.label(label), self._prices
+            if prices.plain:
+                losses = [0.0 if answer is None or answer == true else 1.0 for answer in case.answers.values()]
+            else:
+                stake = prices.as_stake(case.stake)
+                losses = [0.0 if answer is None else prices.of(answer, true, stake) for answer in case.answers.values()]
+            learner.learn(case.decision, losses)
+
+    def forget(self, case: "Case | str") -> None:
+        """Close a case whose label will never come.
+
+        Args:
+            case: The case, or its JSON.
+
+        Raises:
+            DecisionError: If the case is not open.
+            FileError: If a text is not the JSON of a case.
+        """
+        learner = self.learner
+        with learner.lock:
+            case = self._check_open(case)
+            self._labels.check(None, case.action)
+            learner.forget(case.decision)
+
+    def _check_open(self, case: "Case | str") -> Case:
+        """Return a case of this gate in which nothing was changed; else raise an error."""
+        learner = self.learner
         if isinstance(case, str):
             case = Case.from_json(case)
         if not isinstance(case, Case):
             raise DecisionError(f"case: expected a Case, or its JSON, got {type(case).__name__}")
         if case.id is None:
-            raise DecisionError("case: it was only peeked at; `decide` makes cases that can be learnt")
-        if case.decision.learner != self.learner.id:
+            raise DecisionError("case: expected one that `decide` returned, got one of `peek`, which cannot be learnt")
+        if case.decision.learner != learner.id:
             raise DecisionError("case: expected one of this gate, got one of another")
-        if not case.signed_by(self.learner.sign):
+        if not case.signed_by(learner.sign):
             raise DecisionError(f"case: {case.round} was changed since it was decided")
         return case
-
-    def learn(self, case: "Case | str", label: Any, source: str | None = None) -> None:
-        """Learn the truth of a case, whenever it comes, once; ``case`` may be its JSON.
-
-        ``source`` says where it comes from: a "review", the "outcome", or an "audit" of a case that was answered.
-        """
-        with self.learner.lock:
-            case = self._open(case)
-            check_source(source, case.action, self.labels)
-            true = self.task.label(label)
-            stake = self.prices.as_stake(case.stake)
-            losses = [0.0 if a is None else self.prices.of(a, true, stake) for a in case.answers.values()]
-            self.learner.learn(case.decision, losses)
-
-    def forget(self, case: "Case | str") -> None:
-        """Close a case whose label will never come."""
-        with self.learner.lock:
-            case = self._open(case)
-            check_source(None, case.action, self.labels)
-            self.learner.forget(case.decision)
 
     # Many cases.
 
     def decide_many(self, frame: Any) -> "pl.DataFrame":
-        """Decide on the rows of a frame, one after the other; see "A frame of cases" on the page "The gate".
+        """Decide on the rows of a frame, one after the other.
 
-        The column ``case`` has what `learn` needs.
+        Args:
+            frame: A frame of Polars or pandas, or a dictionary of columns: for each model its answers, in a column with
+                its name, and its confidences (``gbm_confidence``; expected errors: ``gbm_error``); ``stake``, ``time``.
+
+        Returns:
+            A frame with one row per case. The column ``case`` has the JSON that `learn` takes.
+
+        Raises:
+            InputError: If a column is missing, or a row is out of range. All rows are checked before the first is
+                decided, so that nothing changes then.
+            ImportError: If Polars is not installed.
         """
-        return frames.decide_many(self, frame)
+        need_polars("gate.decide_many")
+        return frame_of(self._decide_rows(frame), self._task)
+
+    def _decide_rows(self, frame: Any) -> list[Case]:
+        with self._all_or_nothing():
+            columns, clock, asked = Columns(frame, self._models, self._task), self._clock, []
+            for i in range(columns.n):
+                try:
+                    stake, time = columns.value(STAKE, i), columns.value(TIME, i)
+                    asked.append(self._read(columns.answers(i), stake, time, clock))
+                    for model, said in zip(self._models, asked[-1].said, strict=True):
+                        check_column(model, said)
+                except AbstainError as error:
+                    raise type(error)(f"row {i}: {error}") from None
+                clock = asked[-1].clock
+            return [self._decide(one, True) for one in asked]
 
     def warm_start(self, log: Any) -> None:
-        """Learn from a frame with all its labels, in a column ``label``, before the first case."""
-        self.teach(frames.as_block(self, log))
+        """Learn from cases with all their labels, before the first case.
 
-    def teach(self, block: Block) -> None:
-        """`warm_start`, of arrays."""
-        if self._learner is None:
-            self._begin(quantiles(weighed(block.confidence, _column(block.stake))))
-        with self.learner.lock:
+        Args:
+            log: A frame as in `decide_many`, with the true labels in a column ``label``.
+
+        Raises:
+            InputError: If the gate has decided a case, a column is missing, a row is out of range, or the learner
+                cannot start warm.
+            LabelError: If a label is none of the classes, or no number.
+        """
+        self._teach(self._as_block(log))
+
+    def _as_block(self, log: Any) -> Block:
+        with self._starting if self._learner is None else self._learner.lock:
+            return as_block(log, self._models, self._task, self._prices)
+
+    def _teach(self, block: Block) -> None:
+        """Learn from a block of cases with all their labels, before the first case."""
+        with self._starting:
+            if self._learner is None:
+                stake = 1.0 if block.stake is None else block.stake[:, np.newaxis]
+                self._begin(quantiles(weighed(block.confidence, stake), self._models))
+        learner = self.learner
+        with learner.lock:
             if self.round > 0:
                 raise InputError(f"warm_start: expected a gate before its first case, got one after {self.round}")
-            X = inputs(block, self.task.two, None)
-            self.learner.warm_start(X, block.losses)
-            self.count(X)
+            X = inputs(block, self._task.two, None)
+            learner.warm_start(X, block.losses)
+            self._tally.add_all(X)
 
-    def playing(self, delay: int = 0, later: bool = False) -> AbstractContextManager[Player]:
-        """A function that plays blocks of cases; see `abstain.gate.frames`."""
-        return playing(self, delay, later)
+    @contextmanager
+    def _playing(self, delay: int = 0, later: bool = False) -> Iterator[Player]:
+        """Give a function that plays blocks of cases, with labels ``delay`` cases late, or (``later``) when blocks say.
 
-    def count(self, X: Floats) -> None:
-        """Take note of how certain the models are in these cases."""
-        for m, row in enumerate(self.levels):
-            self.counts[m] += np.bincount(np.searchsorted(row, X[:, m]), minlength=len(row) + 1)
+        It does what `decide` and `learn` would, bit for bit. After an exception the gate is as before; Ctrl-C leaves it
+        after the cases played, with their labels learnt.
+        """
+        with self._all_or_nothing():
+            learner = self.learner
+            game = learner.playing(as_count(delay, "delay", least=0), later)
+
+            def play(block: Block) -> PlayedCases:
+                X = inputs(block, self._task.two, self._clock.last)
+                n = len(X)
+                out = room_for(n, 2 if isinstance(learner, WeightedLearner) and learner.new_carry().size > 1 else 0)
+                costs = learner.cost.of(X, learner.round + 1, n)
+                game.play(Table(X, learner.loss.labels(block.losses), costs, block.due), NO_EDGES, _no_progress, out)
+                self._tally.add_all(X)
+                if block.time is not None and n > 0:
+                    self._clock = self._clock._replace(last=int(block.time[-1]))
+                return played_cases(out, self.thresholds, block.stake)
+
+            try:
+                yield play
+            except Exception:
+                raise
+            except BaseException:
+                game.finish()
+                raise
+            game.finish()
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Hold the lock; an exception undoes all that happened inside."""
+        learner = self.learner
+        with learner.lock:
+            before = learner.snapshot(), {**vars(self), "_tally": copy.deepcopy(self._tally)}
+            try:
+                yield
+            except Exception:
+                learner.restore(before[0])
+                vars(self).update(before[1])
+                raise
 
     # What was learnt.
 
     def policy(self) -> "pl.DataFrame":
-        """A row for each model and threshold (null: reviews always): its weight, its estimated price a case, the share
-        of cases it would have answered; the heaviest first.
+        """Return what was learnt.
+
+        Returns:
+            A frame with one row per model and threshold, the heaviest first (the cheapest, if the learner has no
+            weights): ``model``, ``threshold`` (null: reviews every case), ``weight``, ``price`` (estimated, per case)
+            and ``share`` (of the cases it would have answered). What the learner does not report is null.
+
+        Raises:
+            ImportError: If Polars is not installed.
         """
-        return policy_frame(self)
+        return self._policy().frame()
+
+    def _policy(self) -> Policy:
+        learner = self.learner
+        with learner.lock:
+            shares = self._tally.shares()
+            return Policy(tuple(self._models), self.thresholds, shares, learner.report(), self._prices)
 
     def __str__(self) -> str:
-        return policy_sentence(self)
+        if self._learner is None:
+            return f"follows {', '.join(self._models)}; has decided nothing yet"
+        with self._learner.lock:
+            if self._tally.empty:
+                return f"follows {', '.join(self._models)}; has decided nothing yet"
+            policy = self._policy()
+            if policy.known:
+                return policy.sentence()
+            name, decided = type(self._learner).__name__, f"{self.round:,} cases, {len(self.pending):,} of them open"
+            return f"follows {', '.join(self._models)}; has decided {decided}; {name} reports no weights or prices"
 
     def __repr__(self) -> str:
-        return f"<Gate: {', '.join(self.models)}; {self.round} cases, {len(self.pending)} of them open>"
+        with self._starting if self._learner is None else self._learner.lock:
+            return f"<Gate: {', '.join(self._models)}; {self.round} cases, {len(self.pending)} of them open>"
 
-    # Other models.
+    # Models that come and go.
 
     def add_model(self, name: str) -> None:
-        """From the coming case on there is another model; it starts with the weight of the average."""
-        add_model_to(self, name)
+        """Add a model from the next case on. It starts with the average weight, and the first model's thresholds.
 
-    def retire(self, name: str) -> None:
-        """From the coming case on that model is gone. Open cases can still be learnt."""
-        retire_from(self, name)
+        Args:
+            name: Its name.
 
-    # Files.
+        Raises:
+            InputError: If a model or a column has that name, or the learner cannot take another model.
+        """
+        with self.learner.lock:
+            if name in self._models:
+                raise InputError(f"models: expected a new name, got {shown(name)}")
+            self._rearrange([*range(len(self._models)), -1], as_names([*self._models, name]))
+
+    def remove_model(self, name: str) -> None:
+        """Remove a model from the next case on. Open cases can still be learnt.
+
+        Args:
+            name: Its name.
+
+        Raises:
+            InputError: If no other model is left, there is none of that name, or the learner cannot do without it.
+        """
+        with self.learner.lock:
+            if name not in self._models:
+                raise InputError(f"model: expected one of {', '.join(self._models)}, got {shown(name)}")
+            if len(self._models) == 1:
+                raise InputError(f"model: expected another one beside the last, got {shown(name)} to remove")
+            stay = [m for m, other in enumerate(self._models) if other != name]
+            self._rearrange(stay, [self._models[m] for m in stay])
+
+    def _rearrange(self, model_from: Sequence[int], models: list[str]) -> None:
+        """Go on with other models, by the numbers they had; -1 for a new one. The lock is held."""
+        learner, before = self.learner, np.array(model_from)
+        thresholds = self.thresholds[np.maximum(before, 0)]
+        experts = before[:, np.newaxis] * thresholds.shape[1] + np.arange(thresholds.shape[1])
+        experts[before < 0] = -1
+        counts = np.where((before < 0)[:, np.newaxis], 0, self._tally.counts[before])
+        with held_back():
+            learner.rearrange(ModelThresholds(thresholds), before, experts.ravel())
+            self._models, self._tally = models, Tally(thresholds, counts)
+
+    # Copies and files.
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)  # a copy that shared the learner would be neither
+
+    def __getstate__(self) -> dict[str, Any]:
+        learner = self._learner
+        with self._starting if learner is None else learner.lock:
+            values = {name: value for name, value in vars(self).items() if name != "_starting"}
+            values["_tally"] = copy.deepcopy(self._tally)
+            if learner is not None:
+                values["_learner"] = type(learner), learner.__getstate__()
+            return values
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        vars(self).update(values, _starting=threading.RLock())
+        if values["_learner"] is not None:
+            kind, state = values["_learner"]
+            learner = kind.__new__(kind)
+            learner.__setstate__(state)
+            self._learner = learner
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, in one piece; `abstain.load` reads it."""
+        """Write everything to one file, in one piece; `abstain.load` reads it.
+
+        Args:
+            path: The file.
+
+        Raises:
+            InputError: If a gate with thresholds="quantiles" has not seen a log yet.
+            OSError: If the file cannot be written.
+        """
         with self.learner.lock:
-            header, arrays = gate_contents(self)
-        files.write(path, header, arrays)
+            header, arrays = self.learner.contents()
+            kept = {
+                "models": self._models,
+                "task": self._task.kind,
+                "classes": None if self._task.classes is None else list(self._task.classes),
+                "max_error": self._task.max_error,
+                "prices": self._prices.to_file(),
+                "labels": self._labels.given,
+                "last_time": self._clock.last,
+                "time_kind": self._clock.kind,
+            }
+            arrays = {**arrays, COUNTS: self._tally.counts.copy()}
+        files.write(path, {**header, "gate": kept}, arrays)
 
     @classmethod
-    def of_file(cls, learner: Learner, kept: Any, counts: Any) -> Self:
-        """The gate that a file describes, by its learner; a `ValueError` says what is wrong with it."""
+    def _of_file(cls, learner: Learner, kept: Any, counts: Any) -> Self:
+        """Return the gate that a file describes, by its learner; raise a `ValueError` if the parts do not fit."""
         gate = cls.__new__(cls)
-        fill_in(gate, learner, kept, counts)
+        gate._models = as_names(kept["models"])
+        gate._task = Task(kept["task"], kept["classes"], kept["max_error"])
+        gate._prices = prices = Prices.from_file(gate._task, kept["prices"])
+        gate._labels = Labels(kept["labels"])
+        gate._capacity, gate._seed = getattr(learner, "capacity", None), learner.seed
+        gate._clock = Clock.from_file(kept["last_time"], kept["time_kind"])
+        gate._kind, gate._starting = None, threading.RLock()
+        if getattr(learner.cost, "value", None) != prices.cost:
+            raise InputError(f"gate: the prices do not fit the learner's cost, {learner.cost!r}")
+        if learner.loss != ModelLosses(prices.plain, prices.of_signs):
+            raise InputError(f"gate: the prices do not fit the learner's loss, {learner.loss!r}")
+        if getattr(learner, "feedback", "predicted") != gate._labels.feedback:
+            raise InputError(f"gate: the labels, {gate._labels.given!r}, do not fit the learner's feedback")
+        if not isinstance(learner.experts, ModelThresholds) or learner.experts.n_predictors != len(gate._models):
+            raise InputError(f"gate: the models do not fit the experts, {learner.experts!r}")
+        gate._tally = Tally(learner.experts.thresholds, [] if counts is None else counts)
+        gate._learner = learner
         return gate
 
 
-def _column(stake: Floats | None) -> Any:
-    return 1.0 if stake is None else stake[:, np.newaxis]
+def _no_progress(done: int) -> None:
+    """Report nothing: a block is short."""

@@ -34,9 +34,9 @@ def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float) 
     if options.review_price is None:
         settings["cost"] = COST if options.cost is None else options.cost
     else:
-        settings["review"] = options.review_price
+        settings["review_price"] = options.review_price
         if options.mistake_column is None:
-            settings["mistake"] = options.mistake_price
+            settings["mistake_price"] = options.mistake_price
         else:
             settings["max_stake"] = max_stake
             if options.review_price > max_stake:
@@ -236,7 +236,7 @@ class Game:
         tenth, models = first_tenth(rows.n), len(gate.models)
         labelled = rows.read(0, tenth).rounds()
         self._own, self._all = Retuning(labelled), Retuning(labelled, own=False)
-        thresholds = [np.union1d(sums(labelled, model)[0], gate.levels[model]) for model in range(models)]
+        thresholds = [np.union1d(sums(labelled, model)[0], gate.thresholds[model]) for model in range(models)]
         first = max(tenth, warm)
         over_time, scored = pieces(rows.n), blocks(first, rows.n)
         kinds = [*(f"{ALWAYS} {name}" for name in gate.models), GATE, TUNED, OWN, ALL, HINDSIGHT, REVIEW]
@@ -262,7 +262,7 @@ class Game:
         """Play all rows, with labels ``delay`` rows late unless the rows say when they come."""
         progress(COMPILING, 0, 1)
         self._teach()
-        with self._gate.playing(delay, self._rows.has("due")) as decide:
+        with self._gate._playing(delay, self._rows.has("due")) as decide:
             for part in self._rows.slices():
                 tuned_wrong = self._alternatives(part, delay)
                 wrong = self._decide(part, decide)
@@ -278,7 +278,7 @@ class Game:
     def _teach(self) -> None:
         for part in self._rows.slices():
             if part.begin < self.out.origin:
-                self._gate.teach(part.before(self.out.origin).block(0))
+                self._gate._teach(part.before(self.out.origin).block(0))
 
     def _alternatives(self, part: Slice, delay: int) -> Bools:
         """What people do without a gate; the mistakes of tuned."""
@@ -309,7 +309,7 @@ class Game:
         counted = (played.reviewed, played.over_capacity, played.explored, rest.missing.all(axis=1))
         for name, which in zip(COUNTED, counted, strict=True):
             out.counts[name] += int(which.sum())
-        always_reviews = played.level == self._gate.levels.shape[1] - 1
+        always_reviews = played.level == self._gate.thresholds.shape[1] - 1
         self._medians.add(rest.begin, np.clip(np.where(always_reviews, 1.0, played.threshold), 0.0, 1.0))
         wrong[part.n - rest.n :] = out.policies[GATE].add(rest.begin, played.loss, played.reviewed)
         return wrong

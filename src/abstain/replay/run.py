@@ -71,8 +71,8 @@ def _play(
     facts = prepare(slices, options, Judge(options, classes, pair), max_stake, rows, progress)
     check_enough(rows.n, str(log.path))
     slices.path.unlink()
-    rows.cost = gate.cost / gate.unit
-    cases = Cases(scratch / "cases", models, gate.levels.shape[1])
+    rows.cost = gate.review_price / gate.unit
+    cases = Cases(scratch / "cases", models, gate.thresholds.shape[1])
     warm = int(options.warm_start * rows.n)
     n_classes = 1 if classes is None else len(classes.told_apart)
     mistake = rows.cost if task == "number" else 0.0
