@@ -44,7 +44,7 @@ def numbers(**options):
 @pytest.mark.parametrize(
     "model",
     [
-        GateClassifier([naive_bayes.GaussianNB(), naive_bayes.GaussianNB()], review=1.0, mistake=4.0),
+        GateClassifier([naive_bayes.GaussianNB(), naive_bayes.GaussianNB()], review_price=1.0, mistake_price=4.0),
         GateClassifier({"lr": linear_model.LogisticRegression(), "bayes": naive_bayes.GaussianNB()}, labels="answered"),
     ],
     ids=["several classes", "two classes"],
@@ -99,10 +99,10 @@ def test_late_labels_find_their_decisions(options, labels):
     assert len(model._open) == 0
 
 
-def test_the_label_is_learnt_for_the_decision_on_x():
+def test_the_label_is_learnt_for_the_decision_on_x(monkeypatch):
     model = numbers()
     told = []
-    model.gate.learn = lambda case, y: told.append((case.round, y))
+    monkeypatch.setattr(ab.Gate, "learn", lambda gate, case, y: told.append((case.round, y)))
     rows = list(stream(20))
     for x, _ in rows:
         model.predict_one(x)
@@ -194,7 +194,7 @@ def test_inside_a_pipeline_and_with_another_learner():
         ({"models": [naive_bayes.GaussianNB]}, "expected river's classifiers"),
         ({"models": [linear_model.LinearRegression()]}, "expected river's classifiers"),
         ({"most_open": 0}, "most_open"),
-        ({"cost": 1.5}, "review: expected at most 1"),
+        ({"cost": 1.5}, "cost: expected at most 1"),
     ],
 )
 def test_bad_options(options, why):

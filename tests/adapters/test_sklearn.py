@@ -35,7 +35,7 @@ def two(**options):
 @parametrize_with_checks(
     [
         GateClassifier(),
-        GateClassifier([GaussianNB()], review=1.0, mistake=4.0, labels="both"),
+        GateClassifier([GaussianNB()], review_price=1.0, mistake_price=4.0, labels="both"),
         GateClassifier(TWO, cost=0.0, thresholds="quantiles", holdout=0.5),
         GateClassifier(TWO, cost=0.3, learner=ab.Exp3Abs, capacity=0.1),
     ]
@@ -88,7 +88,7 @@ def test_several_classes_as_strings_and_prices_by_kind():
     points, numbers = make_blobs(600, centers=3, cluster_std=3.0, random_state=0)
     names = np.array(["ham", "eggs", "spam"])[numbers]
     prices = {("spam", "ham"): 9.0, "other": 1.0}
-    model = GateClassifier([GaussianNB()], review=0.5, mistake=prices, random_state=0).fit(points, names)
+    model = GateClassifier([GaussianNB()], review_price=0.5, mistake_price=prices, random_state=0).fit(points, names)
     assert model.classes_.tolist() == ["eggs", "ham", "spam"]
     assert model.gate_.unit == 9.0
     assert set(model.decide(points[:50])["answer"].drop_nulls()) <= set(names)
@@ -188,7 +188,7 @@ def test_copies_decide_alike():
         ({"estimators": [("a", GaussianNB()), ("a", GaussianNB())]}, "not unique"),
         ({"estimators": [("cost", GaussianNB())]}, "conflict with constructor"),
         ({"holdout": 1.0}, "holdout: expected a share"),
-        ({"review": 1.0}, "either cost, or review"),
+        ({"review_price": 1.0}, "either cost, or review"),
         ({"capacity": 2.0}, "capacity"),
     ],
 )
@@ -215,4 +215,4 @@ except ImportError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == f"abstain.adapters.{module}: needs {package}: pip install 'abstain[{module}]'\n"
+    assert done.stdout == f'abstain.adapters.{module} needs {package}: pip install "abstain[{module}]"\n'

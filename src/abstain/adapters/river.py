@@ -1,46 +1,37 @@
-"""Decisions that wait for their label, found by what they were about."""
+"""The gate as a classifier of river."""
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
-from river import base, linear_model
+try:
+    from river import base, linear_model
+except ImportError:
+    raise ImportError('abstain.adapters.river needs river: pip install "abstain[river]"') from None
 
 from .._core.validation import as_count
 from ..capacity import CapacityLike
-from ..engine.feedback import chances_of
 from ..errors import InputError, shown
 from ..gate import Case, Gate
-from ..gate.case import ANSWER, REVIEW
+from ..gate.answers import ANSWER
 from ..learners import DoublyRobust
-from . import answering, named
+from . import named
+
+__all__ = ["GateClassifier"]
+
+COST = 0.2
+"""The price of a review, relative to a mistake, if no price is given."""
 
 
 class Open(NamedTuple):
-    """A decision, and what the model that was followed held probable."""
+    """A decision that waits for its label, and the probabilities by the model that was followed."""
 
     case: Case
     probabilities: dict[Any, float]
 
 
-def key_of(x: Mapping[Any, Any]) -> Hashable:
-    """Equal for equal features, in whatever order.
-
-    >>> key_of({"a": 1, "b": [2]}) == key_of({"b": [2], "a": 1.0})
-    True
-    """
-    try:
-        return frozenset(x.items())
-    except TypeError:  # a value that cannot be hashed
-        return frozenset((name, _frozen(value)) for name, value in x.items())
-
-
-def _frozen(value: Any) -> Hashable:
-    return value if isinstance(value, Hashable) else repr(value)
-
-
 class OpenCases:
-    """At most so many, the oldest first."""
+    """At most ``most`` decisions that wait for their label, found by what they were about; the oldest first."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -50,35 +41,59 @@ class OpenCases:
         return len(self._by_key)
 
     def find(self, x: Mapping[Any, Any]) -> Open | None:
-        """The decision that was made on x."""
+        """Return the open decision on x, if there is one."""
         return self._by_key.get(key_of(x))
 
     def take(self, x: Mapping[Any, Any]) -> Open | None:
-        """The same, and it is open no longer."""
+        """Return the open decision on x, and drop it."""
         return self._by_key.pop(key_of(x), None)
 
     def add(self, x: Mapping[Any, Any], case: Open) -> Open | None:
-        """Keep one; the oldest makes room for it, if there are too many, and is returned."""
+        """Keep a decision. If there are too many now, drop and return the oldest."""
         self._by_key[key_of(x)] = case
         return self._by_key.popitem(last=False)[1] if len(self) > self.most else None
 
 
+def key_of(x: Mapping[Any, Any]) -> Hashable:
+    """Return a key that is equal for equal features, in any order.
+
+    >>> key_of({"a": 1, "b": [2]}) == key_of({"b": [2], "a": 1.0})
+    True
+    """
+    try:
+        return frozenset(x.items())
+    except TypeError:  # a value that cannot be hashed
+        return frozenset((name, value if isinstance(value, Hashable) else repr(value)) for name, value in x.items())
+
+
 class GateClassifier(base.Classifier):
-    """River's classifiers behind an `abstain.Gate`: which of them to follow, and from which confidence on, is learnt.
+    """River's classifiers behind an `abstain.Gate`, which learns which of them to follow, and from which confidence on.
 
-    ``models`` is a dictionary from names to classifiers, or a list of these. ``predict_one`` returns None where a
-    person should look; river's metrics then count answered cases alone. ``predict_proba_one`` is what the followed
-    model holds probable, also in such cases; it changes nothing. While no model knows anything it is empty.
+    ``predict_one`` returns None if a person should look; river's metrics then count only answered cases.
+    ``learn_one`` finds its decision by ``x``, however late it comes, and the models learn, too. The same ``x`` gets the
+    same decision again until its label comes. A label for an ``x`` without a decision makes the gate decide on the
+    spot, and learn from it. Put scalers into the models, not before the gate: they change ``x`` while they learn, and
+    decisions would not be found.
 
-    ``learn_one`` finds the decision by ``x``, however late it comes, and the models learn, too. Until it comes, the
-    same ``x`` gets the same decision again. Without a decision on ``x`` one is made first, unseen. At most
-    ``most_open`` decisions wait: then the oldest is forgotten, and the gate learns nothing of it. Put scalers and the
-    like into the models, not before the gate: they change ``x`` while they learn, and decisions would not be found.
+    Args:
+        models: A dictionary from names to classifiers, or a list of classifiers.
+        cost: The price of a review if a mistake costs 1; 0.2 if no price is given.
+        review_price: The price of a review, in your money.
+        mistake_price: The price of a mistake, or prices by kind, as in `abstain.Gate`.
+        classes: The possible answers, if they are known.
+        labels: Which labels the gate learns from, as in `abstain.Gate`. In river all labels come back, so it is "both";
+            with "answered" the gate ignores the labels of reviewed cases, but the models learn from them.
+        thresholds: The thresholds of each model, as in `abstain.Gate`.
+        capacity: A limit on reviews, as in `abstain.Gate`.
+        learner: The learner inside, as in `abstain.Gate`.
+        most_open: How many decisions wait for a label at most. The gate forgets the oldest if there are more.
+        seed: The seed of the gate's random numbers.
 
-    In river labels come back for all cases, so ``labels`` is "both"; with "answered" the gate learns nothing from a
-    label of a case that was reviewed, the models do. Prices (``cost``, or ``review`` and ``mistake``), ``classes``,
-    ``thresholds``, ``capacity`` and ``learner`` are those of `abstain.Gate`; without a price, a review costs a fifth of
-    a mistake. The gate itself is ``gate``.
+    Raises:
+        InputError: If an argument is out of range.
+
+    Attributes:
+        gate: The gate itself.
 
     >>> from river import datasets, evaluate, linear_model, metrics, naive_bayes, preprocessing
     >>> linear = preprocessing.StandardScaler() | linear_model.LogisticRegression()
@@ -93,8 +108,8 @@ class GateClassifier(base.Classifier):
         self,
         models: "Mapping[str, Any] | Sequence[Any]",
         cost: float | None = None,
-        review: float | None = None,
-        mistake: "float | Mapping[Any, float] | None" = None,
+        review_price: float | None = None,
+        mistake_price: "float | Mapping[Any, float] | None" = None,
         classes: Sequence[Any] | None = None,
         labels: "str | tuple[float, float]" = "both",
         thresholds: Any = 48,
@@ -105,8 +120,8 @@ class GateClassifier(base.Classifier):
     ) -> None:
         self.models = models
         self.cost = cost
-        self.review = review
-        self.mistake = mistake
+        self.review_price = review_price
+        self.mistake_price = mistake_price
         self.classes = classes
         self.labels = labels
         self.thresholds = thresholds
@@ -115,10 +130,10 @@ class GateClassifier(base.Classifier):
         self.most_open = most_open
         self.seed = seed
         self._named = _as_models(models)
-        price = 0.2 if cost is None and review is None else cost
         self.gate = Gate(
-            list(self._named), cost=price, review=review, mistake=mistake, classes=classes, labels=labels,
-            thresholds=thresholds, capacity=capacity, learner=learner, seed=seed,
+            list(self._named), cost=COST if cost is None and review_price is None else cost, review_price=review_price,
+            mistake_price=mistake_price, classes=classes, labels=labels, thresholds=thresholds, capacity=capacity,
+            learner=learner, seed=seed,
         )  # fmt: skip
         self._open = OpenCases(as_count(most_open, "most_open"))
 
@@ -131,7 +146,12 @@ class GateClassifier(base.Classifier):
         return all(model._multiclass for model in self._named.values())
 
     def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> Self:
-        """A fresh one with the same parameters; its models are fresh, too."""
+        """Return a classifier with the same parameters and fresh models that has learnt nothing.
+
+        Args:
+            new_params: Parameters that shall be others.
+            include_attributes: Whether the models keep what they learnt.
+        """
         models = (new_params or {}).get("models", self.models)
         known = models.items() if isinstance(models, Mapping) else enumerate(models)
         fresh: Any = {name: model.clone(include_attributes=include_attributes) for name, model in known}
@@ -142,11 +162,11 @@ class GateClassifier(base.Classifier):
     # Answers.
 
     def _ask(self, x: Mapping[Any, Any]) -> dict[str, dict[Any, float]]:
-        """What each model holds probable."""
+        """Return the probabilities of the classes by each model."""
         return {name: model.predict_proba_one(x) for name, model in self._named.items()}
 
     def _decide(self, x: Mapping[Any, Any]) -> Open:
-        """Decide on x, or find what was decided."""
+        """Return the open decision on x, or make one."""
         found = self._open.find(x)
         return self._decide_anew(x) if found is None else found
 
@@ -155,48 +175,67 @@ class GateClassifier(base.Classifier):
         case = self.gate.decide({name: _likeliest(probable) for name, probable in asked.items()})
         made = Open(case, _of_all(asked, case.model) if asked[case.model] else {})
         dropped = self._open.add(x, made)
-        if dropped is not None and self._learns(dropped):
+        if dropped is not None and self.gate._labels.after[dropped.case.action] > 0.0:
             self.gate.forget(dropped.case)
         return made
 
-    def _learns(self, made: Open) -> bool:
-        """Whether the gate learns from the label of such a case."""
-        return chances_of(self.gate.labels[1])[int(made.case.action == REVIEW)] > 0.0
-
     def predict_one(self, x: Mapping[Any, Any], **options: Any) -> Any:
-        """The answer; None for a review. The decision is kept until its label comes."""
+        """Decide on x. The decision is kept until its label comes.
+
+        Args:
+            x: The features.
+            **options: Ignored; river passes some.
+
+        Returns:
+            The answer; None for a review.
+        """
         case = self._decide(x).case
         return case.answer if case.action == ANSWER else None
 
     def predict_proba_one(self, x: Mapping[Any, Any], **options: Any) -> dict[Any, float]:
-        """The probabilities by the model that was followed on x; where nothing was decided, by the heaviest."""
+        """Return the probabilities by the model that was followed on x. Nothing changes.
+
+        Args:
+            x: The features.
+            **options: Ignored; river passes some.
+
+        Returns:
+            The probability of each class, for reviewed cases, too; by the heaviest model if there is no decision on x,
+            and empty if no model knows anything yet.
+        """
         found = self._open.find(x)
         if found is not None and found.probabilities:
             return dict(found.probabilities)
         asked = self._ask(x)
-        return next((_of_all(asked, model) for model in answering(self.gate) if asked[model]), {})
+        return next((_of_all(asked, model) for model in self.gate._policy().answering() if asked[model]), {})
 
     # Learning.
 
     def learn_one(self, x: Mapping[Any, Any], y: Any, **options: Any) -> None:
-        """Learn the truth of x: the gate does, from what was decided on x, and the models do."""
+        """Learn the true class of x: the gate learns from its decision on x, and the models learn.
+
+        Args:
+            x: The features.
+            y: The true class.
+            **options: Passed on to the models.
+        """
         if self._open.find(x) is None:
             self._decide_anew(x)
         made = self._open.take(x)
         assert made is not None
-        if self._learns(made):
+        if self.gate._labels.after[made.case.action] > 0.0:
             self.gate.learn(made.case, y)
         for model in self._named.values():
             model.learn_one(x, y, **options)
 
 
 def _of_all(asked: Mapping[str, Mapping[Any, float]], model: str) -> dict[Any, float]:
-    """What a model holds probable; 0 for what only others know."""
+    """Return the probabilities by a model; 0 for classes that only others know."""
     return {**dict.fromkeys((label for probable in asked.values() for label in probable), 0.0), **asked[model]}
 
 
 def _likeliest(probable: Mapping[Any, float]) -> tuple[Any, float] | None:
-    """An answer and its confidence; None if there is none."""
+    """Return the likeliest class and its probability; None if there is none."""
     if not probable:
         return None
     answer = max(probable, key=probable.__getitem__)
@@ -215,12 +254,3 @@ def _as_models(given: Any) -> dict[str, Any]:
                 f"models: expected river's classifiers, with predict_proba_one, got {shown(model)} as {name!r}"
             )
     return models
-
-
-try:
-    import river  # noqa: F401
-except ImportError:
-    raise ImportError("abstain.adapters.river: needs river: pip install 'abstain[river]'") from None
-
-
-__all__ = ["GateClassifier"]

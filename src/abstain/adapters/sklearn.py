@@ -1,10 +1,14 @@
-"""What scikit-learn's users hand over: tables, labels, estimators."""
+"""The gate as a classifier of scikit-learn."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, clone
+
+try:
+    from sklearn.base import ClassifierMixin, clone
+except ImportError:
+    raise ImportError('abstain.adapters.sklearn needs scikit-learn: pip install "abstain[sklearn]"') from None
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -18,32 +22,38 @@ from ..capacity import CapacityLike
 from ..errors import AbstainError, InputError, shown
 from ..experts.columns import ALWAYS_REVIEW
 from ..gate import Gate
-from ..gate.frames import as_block
+from ..gate.frames import table_of
 from ..learners import DoublyRobust
 from ..typing import Array, Bools, Floats, Ints
-from . import answering, heaviest, named
+from . import named
 
 try:
     from sklearn.utils.validation import validate_data
 except ImportError:  # before 1.6
 
     def validate_data(estimator: Any, *, X: Any, reset: bool, skip_check_array: bool) -> None:
-        """Names and number of the features: keep them, or check them."""
+        """Keep, or check, the names and the number of the features."""
         estimator._check_feature_names(X, reset=reset)
         estimator._check_n_features(X, reset=reset)
 
 
+__all__ = ["GateClassifier"]
+
+COST = 0.2
+"""The price of a review, relative to a mistake, if no price is given."""
+
+
 def note_features(estimator: Any, X: Any, reset: bool) -> None:
-    """Keep, or check, the names and the number of the features; the estimators look at the values."""
+    """Keep, or check, the names and the number of the features; the estimators check the values."""
     if getattr(X, "ndim", 2) != 2:
         raise InputError(
-            "X: expected a table (n, d), got another shape. Reshape your data: one row is X.reshape(1, -1)"
+            f"X: expected a table (n, d), got shape {X.shape}. Reshape your data: one row is X.reshape(1, -1)"
         )
     validate_data(estimator, X=X, reset=reset, skip_check_array=True)
 
 
 def as_estimators(given: Any, random_state: int) -> list[tuple[str, Any]]:
-    """Named estimators that have probabilities."""
+    """Return named estimators; raise an `InputError` unless all have probabilities."""
     if given is None:
         forest = RandomForestClassifier(random_state=random_state)
         given = [("linear", make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))), ("forest", forest)]
@@ -60,9 +70,9 @@ def as_estimators(given: Any, random_state: int) -> list[tuple[str, Any]]:
 
 
 def split(y: Array, share: Any) -> tuple[Ints, Ints]:
-    """The rows that estimators are fitted on, and those held out for the gate, both in order.
+    """Return the rows to fit the estimators on, and those held out for the gate, both in order.
 
-    Of each class its last rows are held out, as in time; every class keeps at least one row to be fitted on.
+    The last rows of each class are held out; every class keeps at least one row to fit on.
 
     >>> [rows.tolist() for rows in split(np.array([0, 0, 1, 0, 1, 0]), 0.5)]
     [[0, 1, 2], [3, 4, 5]]
@@ -78,7 +88,7 @@ def split(y: Array, share: Any) -> tuple[Ints, Ints]:
 
 
 def probabilities(estimator: Any, X: Any, classes: Array) -> Floats:
-    """Of all classes (n, C); 0 for those that the estimator does not know."""
+    """Return the probabilities of all classes (n, C); 0 for those that the estimator does not know."""
     own = estimator.predict_proba(X)
     if len(estimator.classes_) == len(classes) and (estimator.classes_ == classes).all():
         return np.asarray(own, np.float64)
@@ -92,7 +102,7 @@ def probabilities(estimator: Any, X: Any, classes: Array) -> Floats:
 
 
 def columns(names: Sequence[str], tables: Sequence[Floats], classes: Array) -> dict[str, list[Any]]:
-    """What the models say in each row, as `abstain.Gate` takes it."""
+    """Return what the models say in each row, as columns for `abstain.Gate`."""
     said: dict[str, list[Any]] = {}
     for name, table in zip(names, tables, strict=True):
         said[name] = classes[table.argmax(axis=1)].tolist()
@@ -100,23 +110,32 @@ def columns(names: Sequence[str], tables: Sequence[Floats], classes: Array) -> d
     return said
 
 
-COST = 0.2
-"""Of a review, where nobody says what it costs."""
-
-
 class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
-    """Classifiers behind an `abstain.Gate`: which of them to follow, and from which confidence on, is learnt.
+    """Classifiers behind an `abstain.Gate`, which learns which of them to follow, and from which confidence on.
 
-    ``fit`` fits the ``estimators`` (a list, or pairs of a name and an estimator; each with ``predict_proba``) on a part
-    of the rows, and the gate learns from what they say on the others, in order. Of each class the last rows are held
-    out, ``holdout`` of them. With ``prefit`` the estimators are taken as they are, and the gate learns from all rows.
+    ``fit`` fits the estimators on a part of the rows; the gate learns from what they say on the others, in order.
+    ``predict`` draws nothing and changes nothing: it follows the model and the threshold with the largest weight.
+    ``decide`` is the gate's own: it draws, keeps within the capacity, and returns cases that can be learnt.
 
-    ``predict`` draws nothing and changes nothing: it follows the model and the threshold with the largest weight. With
-    ``abstain_label=None`` it always answers; else that label says that the case should be reviewed. ``decide`` is the
-    gate's own: it draws, keeps within the capacity, and what it returns can be learnt.
+    Args:
+        estimators: A list of classifiers with ``predict_proba``, or of pairs of a name and a classifier; a linear model
+            and a forest if none are given.
+        cost: The price of a review if a mistake costs 1; 0.2 if no price is given.
+        review_price: The price of a review, in your money.
+        mistake_price: The price of a mistake, or prices by kind, as in `abstain.Gate`.
+        abstain_label: What ``predict`` returns for cases that should be reviewed; with None it always answers.
+        prefit: Whether the estimators are fitted already; then the gate learns from all rows of ``fit``.
+        holdout: The share of the rows of each class, the last ones, that the gate learns from.
+        labels: Which labels come back, as in `abstain.Gate`.
+        thresholds: The thresholds of each model, as in `abstain.Gate`.
+        capacity: A limit on reviews, as in `abstain.Gate`.
+        learner: The learner inside, as in `abstain.Gate`.
+        random_state: The seed of the gate and the default estimators.
 
-    Prices (``cost``, or ``review`` and ``mistake``), ``labels``, ``thresholds``, ``capacity`` and ``learner`` are those
-    of `abstain.Gate`; without a price, a review costs a fifth of a mistake.
+    Attributes:
+        gate_: The gate itself.
+        estimators_: The fitted estimators.
+        classes_: The classes.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
@@ -133,8 +152,8 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
         estimators: Sequence[Any] | None = None,
         *,
         cost: float | None = None,
-        review: float | None = None,
-        mistake: "float | Mapping[Any, float] | None" = None,
+        review_price: float | None = None,
+        mistake_price: "float | Mapping[Any, float] | None" = None,
         abstain_label: Any = None,
         prefit: bool = False,
         holdout: float = 0.3,
@@ -146,8 +165,8 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
     ) -> None:
         self.estimators = estimators
         self.cost = cost
-        self.review = review
-        self.mistake = mistake
+        self.review_price = review_price
+        self.mistake_price = mistake_price
         self.abstain_label = abstain_label
         self.prefit = prefit
         self.holdout = holdout
@@ -158,18 +177,40 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
         self.random_state = random_state
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters; those of named estimators, too."""
+        """Return the parameters.
+
+        Args:
+            deep: Whether to return those of named estimators, too.
+        """
         return dict(self._get_params("estimators", deep=deep))
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; those of named estimators as ``name__parameter``."""
+        """Set parameters.
+
+        Args:
+            **params: Their values; those of named estimators as ``name__parameter``.
+
+        Returns:
+            The classifier itself.
+        """
         self._set_params("estimators", **params)
         return self
 
     # Learning.
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit the estimators on a part of the rows; the gate learns from the others."""
+        """Fit the estimators on a part of the rows; the gate learns from the others.
+
+        Args:
+            X: The features (n, d).
+            y: The classes (n,).
+
+        Returns:
+            The classifier itself.
+
+        Raises:
+            InputError: If a parameter is out of range, or y does not fit X.
+        """
         return self._fit(X, y, None)
 
     def _fit(self, X: Any, y: Any, classes: Any) -> Self:
@@ -181,7 +222,8 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
         self._validate_names([name for name, _ in named])
         self.classes_ = np.unique(y if classes is None else classes)
         if not np.isin(y, self.classes_).all():
-            raise InputError("y: expected labels among the classes, got others")
+            unknown = y[~np.isin(y, self.classes_)][0]
+            raise InputError(f"y: expected labels among the classes, got {shown(unknown)}")
         if len(self.classes_) < 2:
             raise InputError(f"y: expected two classes or more, got {len(self.classes_)} class")
         every = np.arange(len(y))
@@ -195,10 +237,11 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
         return self
 
     def _new_gate(self, names: list[str], seed: int) -> Gate:
-        cost = COST if self.cost is None and self.review is None else self.cost
+        cost = COST if self.cost is None and self.review_price is None else self.cost
         return Gate(
-            names, cost=cost, review=self.review, mistake=self.mistake, classes=self.classes_.tolist(),
-            labels=self.labels, thresholds=self.thresholds, capacity=self.capacity, learner=self.learner, seed=seed,
+            names, cost=cost, review_price=self.review_price, mistake_price=self.mistake_price,
+            classes=self.classes_.tolist(), labels=self.labels, thresholds=self.thresholds, capacity=self.capacity,
+            learner=self.learner, seed=seed,
         )  # fmt: skip
 
     def _warm(self, X: Any, y: Array) -> None:
@@ -215,10 +258,21 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
         return np.asarray(y)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """The gate learns on from labelled rows; the estimators stay. The first call fits, if `fit` did not.
+        """Let the gate learn from more labelled rows; the estimators stay. The first call fits, if `fit` did not.
 
-        Before the first `decide` it learns from all labels. After it, the rows are played: decided one after the
-        other, and learnt as far as ``labels`` says that labels come back.
+        Before the first `decide` the gate learns from all labels. After it, the gate decides on the rows one after the
+        other, and learns the labels that come back according to ``labels``.
+
+        Args:
+            X: The features (n, d).
+            y: The classes (n,).
+            classes: All classes, for the first call; those in y unless given.
+
+        Returns:
+            The classifier itself.
+
+        Raises:
+            InputError: If y does not fit X.
         """
         if not hasattr(self, "gate_"):
             return self._fit(X, y, classes)
@@ -226,15 +280,15 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
         if self.gate_.round == 0:
             self._warm(X, y)
             return self
-        block = as_block(self.gate_, {**self._said(X), "label": y.tolist()})
-        with self.gate_.playing() as play:
+        block = self.gate_._as_block({**self._said(X), "label": y.tolist()})
+        with self.gate_._playing() as play:
             play(block)
         return self
 
     # Answers.
 
     def _tables(self, X: Any) -> list[Floats]:
-        """What all estimators hold probable."""
+        """Return the probabilities by each estimator."""
         check_is_fitted(self)
         note_features(self, X, reset=False)
         return [probabilities(one, X, self.classes_) for one in self.estimators_]
@@ -243,14 +297,21 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
         return columns(self.gate_.models, self._tables(X), self.classes_)
 
     def _follow(self, X: Any) -> tuple[Floats, Bools]:
-        """The probabilities of the model with the largest weight; and which rows are below its threshold."""
-        tables = self._tables(X)
-        _, threshold = heaviest(self.gate_)
-        table = tables[self.gate_.models.index(next(answering(self.gate_)))]
+        """Return the probabilities by the model with the largest weight, and which rows are below its threshold."""
+        tables, policy = self._tables(X), self.gate_._policy()
+        threshold = policy.rows()[0].threshold
+        table = tables[policy.models.index(policy.answering()[0])]
         return table, table.max(axis=1) <= (ALWAYS_REVIEW if threshold is None else threshold)
 
     def predict(self, X: Any) -> Array:
-        """The classes of the rows (n,), or ``abstain_label``, if there is one, where a person should look."""
+        """Predict with the model and the threshold of the largest weight. Nothing is drawn, nothing changes.
+
+        Args:
+            X: The features (n, d).
+
+        Returns:
+            The classes (n,); ``abstain_label``, unless it is None, for rows that should be reviewed.
+        """
         table, reviewed = self._follow(X)
         best = table.argmax(axis=1)
         if self.abstain_label is None:
@@ -261,49 +322,61 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
         return np.asarray(labels[np.where(reviewed, len(self.classes_), best)])
 
     def predict_proba(self, X: Any) -> Floats:
-        """The probabilities of the classes (n, C) by the model that is followed; reviews make no difference."""
+        """Return the probabilities by the model that `predict` follows, for rows that should be reviewed, too.
+
+        Args:
+            X: The features (n, d).
+
+        Returns:
+            The probabilities of the classes (n, C).
+        """
         return self._follow(X)[0]
 
     def decide(self, X: Any) -> Any:
-        """Decide on the rows, one after the other, as `abstain.Gate.decide_many`: a row a case.
+        """Decide on the rows, one after the other, like `abstain.Gate.decide_many`.
 
-        The frame is of pandas, with the index of X, where X is; else of Polars.
+        Args:
+            X: The features (n, d).
+
+        Returns:
+            A frame with one row per case: of pandas, with the index of X, if X is a frame of pandas; else of Polars.
+
+        Raises:
+            ImportError: If a frame of Polars is to be returned, and Polars is not installed.
         """
         check_is_fitted(self)
-        frame = self.gate_.decide_many(self._said(X))
         if type(X).__module__.split(".")[0] == "pandas":
             import pandas as pd
 
-            return pd.DataFrame(frame.to_dict(as_series=False), index=X.index)
-        return frame
+            return pd.DataFrame(table_of(self.gate_._decide_rows(self._said(X))), index=X.index)
+        return self.gate_.decide_many(self._said(X))
 
     def learn(self, cases: Any, y: Iterable[Any], source: str | None = None) -> Self:
-        """Learn the truth of cases (a frame that `decide` returned, some of its rows, or a list of cases).
+        """Learn the true labels of cases. If one cannot be learnt, none is.
 
-        A label of None leaves its case open. If one cannot be learnt, none is.
+        Args:
+            cases: A frame that `decide` returned, some of its rows, or a list of cases.
+            y: Their labels. None leaves a case open.
+            source: Where the labels come from, as in `abstain.Gate.learn`.
+
+        Returns:
+            The classifier itself.
+
+        Raises:
+            InputError: If there are not as many labels as cases.
+            DecisionError: If a case is not open.
+            LabelError: If a label is none of the classes.
         """
         check_is_fitted(self)
         listed = list(cases["case"] if hasattr(cases, "columns") else cases)
         labels = list(y)
         if len(listed) != len(labels):
             raise InputError(f"y: expected a label for each of {len(listed)} cases, got {len(labels)}")
-        learner = self.gate_.learner
-        with learner.lock:
-            before = learner.snapshot()
+        with self.gate_._all_or_nothing():
             for i, (case, label) in enumerate(zip(listed, labels, strict=True)):
                 try:
                     if label is not None:
                         self.gate_.learn(case, label, source)
                 except AbstainError as error:
-                    learner.restore(before)
                     raise type(error)(f"row {i}: {error}") from None
         return self
-
-
-try:
-    import sklearn  # noqa: F401
-except ImportError:
-    raise ImportError("abstain.adapters.sklearn: needs scikit-learn: pip install 'abstain[sklearn]'") from None
-
-
-__all__ = ["GateClassifier"]
