@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..engine import Report
+from ..errors import InputError
 from ..experts.columns import ALWAYS_ANSWER, ALWAYS_REVIEW
 from ..typing import Floats
 from .answers import NUMBER
@@ -43,6 +44,11 @@ class Policy:
     report: Report
     """What the learner reports of its experts (P L)."""
     prices: Prices
+
+    def __post_init__(self) -> None:
+        for name, values in self.report._asdict().items():
+            if values is not None and np.shape(values) != (self.thresholds.size,):
+                raise InputError(f"report: expected {name} of shape ({self.thresholds.size},), got {np.shape(values)}")
 
     @property
     def known(self) -> bool:
