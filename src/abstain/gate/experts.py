@@ -157,32 +157,38 @@ class Tally:
         self.thresholds: list[list[float]] = thresholds.tolist()
         self.n_thresholds = thresholds.shape[1]
         shape = len(self.thresholds), self.n_thresholds + 1
-        self.counts: Ints = np.zeros(shape, np.int64)
-        if counts is not None:
-            if not isinstance(counts, np.ndarray) or counts.shape != shape or counts.dtype != np.int64:
-                raise InputError(f"counts: expected whole numbers of shape {shape}, got {shown(counts)}")
-            if (counts < 0).any() or (counts > MOST_ROUNDS).any():
-                raise InputError(f"counts: expected 0 to {MOST_ROUNDS}, got {counts.min()} to {counts.max()}")
-            self.counts[:] = counts
+        if counts is None:
+            counts = np.zeros(shape, np.int64)
+        if not isinstance(counts, np.ndarray) or counts.shape != shape or counts.dtype != np.int64:
+            raise InputError(f"counts: expected whole numbers of shape {shape}, got {shown(counts)}")
+        if (counts < 0).any() or (counts > MOST_ROUNDS).any():
+            raise InputError(f"counts: expected 0 to {MOST_ROUNDS}, got {counts.min()} to {counts.max()}")
+        self._counts: list[list[int]] = counts.tolist()  # lists: adding 1 to an array takes five times as long
+
+    @property
+    def counts(self) -> Ints:
+        """The counts (P, L + 1): the last one of a model is above all its thresholds."""
+        return np.array(self._counts, np.int64)
 
     @property
     def empty(self) -> bool:
         """Whether nothing was counted yet."""
-        return not self.counts.any()
+        return not any(map(any, self._counts))
 
     def add(self, confidences: list[float]) -> None:
         """Count the confidences of all models in one case."""
-        for m, confidence in enumerate(confidences):
-            self.counts[m, bisect_left(self.thresholds[m], confidence)] += 1
+        for counts, thresholds, confidence in zip(self._counts, self.thresholds, confidences, strict=True):
+            counts[bisect_left(thresholds, confidence)] += 1
 
     def add_all(self, X: Floats) -> None:
         """Count the confidences in many cases, the first columns of X."""
-        for counts, row, confidences in zip(self.counts, self.thresholds, X.T, strict=False):
-            counts += np.bincount(np.searchsorted(row, confidences), minlength=len(counts))
+        for counts, thresholds, confidences in zip(self._counts, self.thresholds, X.T, strict=False):
+            found = np.bincount(np.searchsorted(thresholds, confidences), minlength=len(counts))
+            counts[:] = (found + counts).tolist()
 
     def shares(self) -> Floats:
         """Return the share of cases in which each model was more certain than each of its thresholds (P, L)."""
-        above = np.cumsum(self.counts[:, ::-1], axis=1)[:, ::-1]
+        above = self.counts[:, ::-1].cumsum(axis=1)[:, ::-1]
         return np.asarray(above[:, 1:] / np.maximum(above[:, :1], 1))
 
 

@@ -22,7 +22,7 @@ from ..experts.columns import ALWAYS_REVIEW
 from ..learners import DoublyRobust
 from ..learners.exp3.weighted import WeightedLearner
 from ..typing import Floats
-from .answers import ANSWER, CLASSES, REVIEW, STAKE, TIME, Labels, Task, as_names
+from .answers import ANSWER, CLASSES, REVIEW, STAKE, TIME, Labels, Plain, Task, as_names
 from .case import Asked, Case
 from .clock import Clock
 from .experts import NO_ANSWER, ModelLosses, ModelThresholds, Tally, as_thresholds, make_learner, quantiles
@@ -298,7 +298,11 @@ class Gate:
     def _decide(self, asked: Asked, keep: bool) -> Case:
         learner, models = self.learner, self._models
         said, stake, share, clock = asked
-        row = [NO_ANSWER if one is None else one.confidence for one in said]
+        row: list[float] = []
+        answers: dict[str, Plain | None] = {}
+        for name, one in zip(models, said, strict=True):
+            answers[name], confidence = (None, NO_ANSWER) if one is None else one
+            row.append(confidence)
         if share != 1.0:
             row = [c if c == NO_ANSWER else c + (1.0 - share) * (1.0 - c) for c in row]
         signs = [self._task.sign(one) * share for one in said] if self._task.two else [0.0] * len(row)
@@ -321,9 +325,7 @@ class Gate:
             stake=None if stake is None else float(stake),
             over_capacity=decision.over_capacity,
             explored=decision.explored,
-            answers=MappingProxyType(
-                {name: None if one is None else one.answer for name, one in zip(models, said, strict=True)}
-            ),
+            answers=MappingProxyType(answers),
             decision=decision,
         )
         if keep:
@@ -625,7 +627,7 @@ class Gate:
                 "last_time": self._clock.last,
                 "time_kind": self._clock.kind,
             }
-            arrays = {**arrays, COUNTS: self._tally.counts.copy()}
+            arrays = {**arrays, COUNTS: self._tally.counts}
         files.write(path, {**header, "gate": kept}, arrays)
 
     @classmethod
