@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..gate.arguments import as_text
+from ..gate.experts import threshold_text
 from ..typing import Array, Floats, Ints
 from .play import ALL, ALWAYS, GATE, HINDSIGHT, OWN, REVIEW, TUNED, Outcome
 from .rows import Rows
@@ -222,7 +222,7 @@ def from_on(name: str, threshold: float, max_error: float | None = None) -> str:
         return "everything to review"
     if threshold < 0.0:
         return f"{name} always"
-    level = as_text(threshold, 3)
+    level = threshold_text(threshold, 3)
     level = level.rstrip("0").rstrip(".") if "." in level else level
     if max_error is not None:
         return f"{name} from an expected error of {(1.0 - threshold) * max_error:.3g} down ({level})"
