@@ -29,61 +29,77 @@ _BEYOND = "*"
 
 def replay(
     log: Annotated[
-        Path, typer.Argument(metavar="LOG", help="A CSV file with a header, or a Parquet file, in the order of time.")
+        Path,
+        typer.Argument(
+            metavar="LOG", help="A CSV file with a header, or a Parquet file: one row per case, in time order."
+        ),
     ],
-    label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The truth.")] = None,
+    label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of true labels.")] = None,
     model: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=ANSWER:CONFIDENCE", help="A model: the columns of its class and of its confidence. Repeat."
+            metavar="NAME=ANSWER:CONFIDENCE",
+            help="A model: its column of classes and its column of confidences. Repeatable.",
         ),
     ] = None,
     probability: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=COLUMN", help="A model that says the probability of one of two classes. Repeat."),
+        typer.Option(
+            metavar="NAME=COLUMN", help="A model: its column of probabilities of one of two classes. Repeatable."
+        ),
     ] = None,
     positive: Annotated[
-        str | None, typer.Option(metavar="CLASS", help="The class that probabilities are of; 1, or the later in order.")
+        str | None,
+        typer.Option(
+            metavar="CLASS", help="The class that probabilities refer to; by default 1, or the later in order."
+        ),
     ] = None,
     value: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=NUMBER:ERROR",
-            help="A model: the columns of its number and of the error expected of it. Repeat.",
+            help="A model: its column of numbers and its column of expected errors. Repeatable.",
         ),
     ] = None,
     task: Annotated[
-        str | None, typer.Option(help="classes, binary or number; found from the models, if not given.")
+        str | None, typer.Option(help="classes, binary or number; by default found from the models.")
     ] = None,
     cost: Annotated[
-        float | None, typer.Option(help="Of a review, relative to a mistake; 0.2, if no price is given.")
+        float | None, typer.Option(help="The cost of a review relative to a mistake; 0.2 if you give no prices.")
     ] = None,
-    review_price: Annotated[float | None, typer.Option(help="Of a review, in your unit.")] = None,
+    review_price: Annotated[float | None, typer.Option(help="The price of a review, in your unit.")] = None,
     mistake_price: Annotated[
-        float | None, typer.Option(help="Of a mistake; with --mistake-column, the most there is.")
+        float | None, typer.Option(help="The price of a mistake; with --mistake-column, the highest price.")
     ] = None,
     mistake_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="What a mistake costs, row by row.")
+        str | None, typer.Option(metavar="COLUMN", help="The column of prices of a mistake, one per row.")
     ] = None,
-    max_error: Annotated[float | None, typer.Option(help="For numbers: the error that is a whole mistake.")] = None,
+    max_error: Annotated[
+        float | None, typer.Option(help="For numbers: the error that counts as a whole mistake.")
+    ] = None,
     capacity: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="The share of cases that can be reviewed.")
+        float | None, typer.Option(metavar="SHARE", help="The share of cases that people can review.")
     ] = None,
     labels: Annotated[str, typer.Option(help="Which labels come back: answered, reviewed or both.")] = "answered",
-    delay: Annotated[int, typer.Option(metavar="ROWS", help="How many rows later labels come.")] = 0,
-    time: Annotated[str | None, typer.Option(metavar="COLUMN", help="The time of a case: dates, or seconds.")] = None,
-    label_time: Annotated[str | None, typer.Option(metavar="COLUMN", help="The time its label came.")] = None,
-    learner: Annotated[str | None, typer.Option(help="Another learner for the gate, as Exp3Abs.")] = None,
+    delay: Annotated[int, typer.Option(metavar="ROWS", help="How many rows late labels arrive.")] = 0,
+    time: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column of times of cases: dates, or seconds.")
+    ] = None,
+    label_time: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column of times at which labels arrived.")
+    ] = None,
+    learner: Annotated[str | None, typer.Option(help="Another learner for the gate, such as Exp3Abs.")] = None,
     warm_start: Annotated[
-        float, typer.Option(metavar="SHARE", help="Teach the gate so much of the log first, all labels seen.")
+        float,
+        typer.Option(metavar="SHARE", help="The share of the log that the gate learns from first, with all labels."),
     ] = 0.0,
-    seed: Annotated[int, typer.Option(help="For the gate's draws and the intervals.")] = 0,
-    unit: Annotated[str, typer.Option(help="What prices are in, as EUR.")] = "",
+    seed: Annotated[int, typer.Option(help="Seeds the gate's random choices and the intervals.")] = 0,
+    unit: Annotated[str, typer.Option(help="The unit of prices, such as EUR.")] = "",
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for the results.")] = Path("out", "replay"),
 ) -> None:
-    """Replay a log of models' answers: what would a gate have cost, and what the threshold you set once?
+    """Replay a log of models' answers: what would a gate have cost, compared with one threshold set once?
 
-    Columns that are not named are found by their names, as gbm and gbm_confidence.
+    Columns that you do not name are found by their names, such as gbm and gbm_confidence.
     """
     with command("replay", stopped="Interrupted; nothing was written.") as console, stopped_by_signals():
         from ..replay.options import CLASS, PROBABILITY, VALUE, Options, model_columns
