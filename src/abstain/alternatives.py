@@ -21,7 +21,7 @@ from .typing import Bools, Floats, Ints
 
 
 class Rounds(NamedTuple):
-    """A log, checked."""
+    """A checked log: confidence and losses (n, P), cost (n,)."""
 
     confidence: Floats
     losses: Floats
@@ -30,19 +30,19 @@ class Rounds(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """What was paid for following a policy."""
+    """What a policy did and lost."""
 
     loss: Floats
-    """In each round (n,)."""
+    """The loss of each round (n,)."""
     abstained: Bools
-    """Whether the round was handed over (n,)."""
+    """Whether it abstained in each round (n,)."""
 
 
 def as_rounds(confidence: ArrayLike, losses: ArrayLike, cost: float | ArrayLike) -> Rounds:
-    """The log, or an error that says what is wrong with it."""
+    """Check a log, or raise an error that says what is wrong."""
     sure, lost = as_floats(confidence, "confidence"), as_floats(losses, "losses")
     if sure.ndim != 2 or sure.size == 0:
-        raise InputError(f"confidence: expected one row a round, one column a model, got shape {sure.shape}")
+        raise InputError(f"confidence: expected one row per round and one column per model, got shape {sure.shape}")
     if lost.shape != sure.shape:
         raise InputError(f"losses: expected the shape of confidence, {sure.shape}, got {lost.shape}")
     if not (sure < np.inf).all():
@@ -51,9 +51,9 @@ def as_rounds(confidence: ArrayLike, losses: ArrayLike, cost: float | ArrayLike)
         raise InputError(f"losses: expected values in [0, 1], got {lost[~((lost >= 0.0) & (lost <= 1.0))][0]}")
     price = costs.get(cost)
     if not isinstance(price, (costs.Constant, costs.PerRound)):
-        raise InputError(f"cost: expected a number or one a round, got {type(cost).__name__}")
+        raise InputError(f"cost: expected a number or one per round, got {type(cost).__name__}")
     if isinstance(price, costs.PerRound) and len(price.values) != len(sure):
-        raise InputError(f"cost: expected one value or {len(sure)}, one a round, got {len(price.values)}")
+        raise InputError(f"cost: expected one value or {len(sure)}, one per round, got {len(price.values)}")
     return Rounds(sure, lost, np.ascontiguousarray(price.of(None, 1, len(sure))))
 
 
@@ -101,14 +101,14 @@ def merge(old: Ints, place: Ints, fresh: Ints, sure: Floats, out: Ints) -> int:
 
 
 QUANTILES = 200
-"""Thresholds tried for each model; on so many rounds or fewer, all that make a difference."""
+"""Thresholds to try for each model; on that many rounds or fewer, all that make a difference."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tuned(Played):
-    """A model and the threshold its confidence has to exceed.
+    """A model and the threshold that its confidence has to exceed.
 
-    A threshold of minus infinity answers always (where the model has an answer), one of infinity never.
+    A threshold of minus infinity always answers (if the model has an answer), infinity never does.
     """
 
     model: int
@@ -116,9 +116,21 @@ class Tuned(Played):
 
 
 def tuned(confidence: ArrayLike, losses: ArrayLike, cost: float | ArrayLike, first: int) -> Tuned:
-    """The model and threshold that lose least on the ``first`` rounds, all of whose labels are known, kept for ever.
+    """Choose the model and threshold with the least loss on the first rounds, and keep them.
 
-    Thresholds are 200 quantiles of each model's confidence in those rounds, and answering always or never.
+    It tries 200 quantiles of each model's confidence in those rounds, and always or never answering.
+
+    Args:
+        confidence: How sure each model is in each round (n, P); minus infinity if it has no answer.
+        losses: The loss of each model's answer (n, P), in [0, 1].
+        cost: The cost of abstaining: a number, or one per round.
+        first: How many rounds to tune on; all their labels are known.
+
+    Returns:
+        The policy with its loss in every round.
+
+    Raises:
+        InputError: If a shape or a value is wrong.
 
     >>> confidence = np.array([[0.9], [0.6], [0.8], [0.5], [0.7]])
     >>> losses = np.array([[0.0], [1.0], [0.0], [1.0], [1.0]])
@@ -133,8 +145,20 @@ def tuned(confidence: ArrayLike, losses: ArrayLike, cost: float | ArrayLike, fir
 def hindsight(
     confidence: ArrayLike, losses: ArrayLike, cost: float | ArrayLike, first: int = 0, last: int | None = None
 ) -> Tuned:
-    """The model and threshold that lose least on the rounds ``first``, ..., ``last - 1`` (all, if not given): nobody
-    could have known.
+    """Choose the model and threshold with the least loss afterwards: a yardstick that no policy could have known.
+
+    Args:
+        confidence: How sure each model is in each round (n, P); minus infinity if it has no answer.
+        losses: The loss of each model's answer (n, P), in [0, 1].
+        cost: The cost of abstaining: a number, or one per round.
+        first: The first round to choose on, from 0.
+        last: The round to stop before; by default all rounds count.
+
+    Returns:
+        The policy with its loss in every round.
+
+    Raises:
+        InputError: If a shape or a value is wrong.
     """
     rounds = as_rounds(confidence, losses, cost)
     end = len(rounds.cost) if last is None else as_count(last, "last", most=len(rounds.cost))
@@ -162,9 +186,9 @@ def first_tenth(n: int) -> int:
 
 
 def best(rounds: Rounds, orders: Sequence[Ints] | None = None) -> tuple[int, float, float]:
-    """The best model, its threshold and what they lose in all; among equals the first model, the least threshold.
+    """The best model, its threshold and their total loss; among equals the first model, then the lowest threshold.
 
-    ``orders`` are the rounds that count, sorted by the confidence of each model, where they are known.
+    ``orders`` are the rounds that count, sorted by the confidence of each model, if they are known.
     """
     models = range(rounds.confidence.shape[1])
     return _least(sums(rounds, model, None if orders is None else orders[model]) for model in models)
@@ -181,7 +205,7 @@ def _least(of_models: Iterable[tuple[Floats, Floats]]) -> tuple[int, float, floa
 
 
 def sums(rounds: Rounds, model: int, order: Ints | None = None) -> tuple[Floats, Floats]:
-    """The thresholds of a model, increasing, and what each loses in all rounds: by sorting once, not by trying."""
+    """The thresholds of a model, increasing, and the total loss of each, from one sort."""
     sure, lost, cost = (
         np.ascontiguousarray(part) for part in (rounds.confidence[:, model], rounds.losses[:, model], rounds.cost)
     )
@@ -195,16 +219,16 @@ def sums(rounds: Rounds, model: int, order: Ints | None = None) -> tuple[Floats,
 
 @lru_cache(maxsize=16)
 def _quantiles(n: int) -> Ints:
-    """Their places among n sorted numbers."""
+    """The places of the quantiles among n sorted numbers."""
     return np.linspace(0, n - 1, min(n, QUANTILES)).round().astype(np.int64)
 
 
 _NUMBER, _SEEN, _COST, _MODELS = 0, 1, 2, 3
-"""Columns of a table of rounds; from the last on, the confidences of the models and then their losses."""
+"""Columns of a table of rounds; from `_MODELS` on, the confidences of the models and then their losses."""
 
 
 class Used(NamedTuple):
-    """The pair in use in each round, and what it did."""
+    """The pair in use in each round, and what it did and lost."""
 
     loss: Floats
     abstained: Bools
@@ -213,10 +237,10 @@ class Used(NamedTuple):
 
 
 class Retuning:
-    """The policy of `retuned`. Memory holds the window and the rounds whose labels are still to come."""
+    """The policy of `retuned`, in pieces. Memory holds the window and the rounds that wait for their labels."""
 
     def __init__(self, labelled: Rounds, every: int = 500, window: int = 4_000, own: bool = True) -> None:
-        """``labelled`` are the first rounds, which `play` gets again."""
+        """Tune on ``labelled``, the first rounds, which `play` gets again."""
         self.model, self.threshold, _ = best(labelled)
         self._first, self._every, self._own = len(labelled.cost), every, own
         self._round = 0
@@ -225,9 +249,7 @@ class Retuning:
         self._window = Window(labelled.confidence.shape[1], window)
 
     def play(self, rounds: Rounds, due: Ints) -> Used:
-        """The next rounds; the label of round t (counted from 0 over all pieces) is known in round ``due[t]``, later
-        than t, and from then on.
-        """
+        """Play the next rounds. The label of round t, counted over all pieces, is known from round ``due[t]`` on."""
         n = len(rounds.cost)
         used = Used(np.empty(n), np.empty(n, np.bool_), np.empty(n, np.int64), np.empty(n))
         begin = 0
@@ -248,7 +270,7 @@ class Retuning:
         return used
 
     def _wait(self, rounds: Rounds, due: Ints, abstained: Bools) -> None:
-        """Keep rounds until the first choice after their labels came."""
+        """Keep rounds until the first choice after their labels arrive."""
         number = np.arange(self._round, self._round + len(due))
         seen = ~abstained | (number < self._first) if self._own else np.ones(len(due), np.bool_)
         table = np.column_stack([number, seen, rounds.cost, rounds.confidence, rounds.losses])
@@ -265,7 +287,7 @@ class Retuning:
 
 
 class Window:
-    """The last rounds whose labels have come, and the order of each model's confidences in them."""
+    """The last rounds with known labels, and the order of each model's confidences in them."""
 
     def __init__(self, models: int, size: int) -> None:
         self.size = size
@@ -273,7 +295,7 @@ class Window:
         self._orders = [np.empty(0, np.int64) for _ in range(models)]
 
     def add(self, come: list[Floats]) -> None:
-        """Rounds whose labels came. Those that stay are in order already: the others are merged into it."""
+        """Add rounds with new labels. Those that stay are already in order; the others are merged."""
         if not come:
             return
         table = np.concatenate([self._table, *come])
@@ -289,7 +311,7 @@ class Window:
             self._orders[model] = merged[: merge(order, place, sorted_fresh, sure, merged)]
 
     def choose(self, model: int, threshold: float) -> tuple[int, float]:
-        """The best pair on the labels that were seen, unless the one in use is as good."""
+        """The best pair on the labels seen, unless the current one is as good."""
         table, middle = self._table, _MODELS + len(self._orders)
         seen = table[:, _SEEN] == 1.0
         if not seen.any():
@@ -320,15 +342,28 @@ def retuned(
     delay: int = 0,
     own: bool = True,
 ) -> Retuned:
-    """`tuned` on the ``first`` rounds, then tuned again after every ``every`` rounds on the last ``window`` rounds
-    whose labels have come: those of round t are known from round t + ``delay`` + 1 on.
+    """Tune on the first rounds, then tune again at regular intervals on the last rounds with known labels.
 
-    With ``own`` only answers bring labels (and the ``first`` rounds, which were labelled to begin with), as in
-    production. It does what is usually done: it tunes on the rounds that have a label as if they were all there are.
-    So an estimate of a pair of model and threshold is its mean loss on those, the cost where it would hand over. That
-    is biased: rounds handed over are the uncertain ones, and nothing stands for them. A threshold that rose once shows
-    no label below it, so no evidence that it should fall; where no pair is strictly better than the one in use, that
-    one stays. Without ``own`` every round has its label.
+    With ``own``, only answers bring labels (and the first rounds), as in production. Like most teams, it then tunes on
+    the labelled rounds as if there were no others. That is biased: the rounds that it handed over are the uncertain
+    ones, and nothing stands in for them. A threshold that rose once shows no label below it, so there is no evidence
+    that it should fall. The current pair stays unless another one is strictly better.
+
+    Args:
+        confidence: How sure each model is in each round (n, P); minus infinity if it has no answer.
+        losses: The loss of each model's answer (n, P), in [0, 1].
+        cost: The cost of abstaining: a number, or one per round.
+        first: How many rounds to tune on first; all their labels are known.
+        every: How many rounds pass between two choices.
+        window: How many of the last rounds with known labels to tune on.
+        delay: The label of round t is known from round t + ``delay`` + 1 on.
+        own: Whether only the policy's own answers bring labels; otherwise every round does.
+
+    Returns:
+        The pair in use and its loss in every round.
+
+    Raises:
+        InputError: If a shape or a value is wrong.
 
     >>> rng = np.random.default_rng(0)
     >>> confidence = rng.random((1000, 2))
@@ -347,10 +382,9 @@ def retuned(
 
 
 class Totals:
-    """For each model and each of its thresholds: how often it answered, and what it lost in all.
+    """For each model and each of its thresholds: how often it answered, and its total loss.
 
-    ``thresholds`` are increasing, one array a model. A round is counted between two of them, once; sums come at the
-    end.
+    ``thresholds`` are increasing, one array per model. Each round is counted once, between two of them.
     """
 
     def __init__(self, thresholds: Sequence[Floats]) -> None:
@@ -359,7 +393,7 @@ class Totals:
         self._count, self._lost, self._cost = ([np.zeros(len(one) + 1) for one in thresholds] for _ in range(3))
 
     def add(self, rounds: Rounds) -> None:
-        """Count rounds."""
+        """Add rounds."""
         for model, thresholds in enumerate(self.thresholds):
             above, n = np.searchsorted(thresholds, rounds.confidence[:, model], side="left"), len(thresholds) + 1
             self._count[model] += np.bincount(above, minlength=n)
@@ -367,15 +401,15 @@ class Totals:
             self._cost[model] += np.bincount(above, rounds.cost, n)
 
     def answered(self, model: int) -> tuple[Ints, Floats]:
-        """For each threshold of a model: the rounds above it, and what was lost in them."""
+        """For each threshold of a model: the rounds above it, and their losses."""
         return _above(self._count[model]).astype(np.int64), _above(self._lost[model])
 
     def sums(self, model: int) -> Floats:
-        """What each threshold of a model loses in all rounds: the losses above it, the costs of the others."""
+        """The total loss of each threshold of a model: losses above it, costs of the other rounds."""
         return _above(self._lost[model]) + np.cumsum(self._cost[model])[:-1]
 
     def best(self) -> tuple[int, float, float]:
-        """The best model, its threshold and what they lose in all; among equals the first model, the least threshold.
+        """The best model, its threshold and their total loss; among equals the first model, then the lowest threshold.
 
         >>> totals = Totals([np.array([-np.inf, 0.5])])
         >>> totals.add(Rounds(np.array([[0.9], [0.4]]), np.array([[0.0], [1.0]]), np.array([0.25, 0.25])))

@@ -1,1 +1,1 @@
-"""Replaying a log: what a gate would have cost, beside what people do today."""
+"""Replaying a log: what a gate would have cost, compared with what teams do today."""

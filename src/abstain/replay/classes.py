@@ -1,4 +1,4 @@
-"""What classes a log has, and how answers and labels are compared: as whole numbers, numbers or text."""
+"""The classes of a log, and how answers compare with labels: as whole numbers, numbers or text."""
 
 import re
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from .log import Slices
 
 MOST_CLASSES = 20
-"""Classes told apart in the report; beyond it the rarest are one, "other"."""
+"""Classes that the report tells apart; the rarest of more are together "other"."""
 
 
 class Classes:
-    """The values of the column of labels and of columns of answers, counted in one pass.
+    """The values of the column of labels and of the columns of answers, counted in one pass.
 
-    In a CSV all is text: values are compared as numbers if all of them are ("1" and "1.0" are the same), else as they
-    are written. Types of Parquet are taken as they are.
+    A CSV holds text: values compare as numbers if all of them are numbers ("1" and "1.0" are the same), else as
+    written. Parquet types are kept.
     """
 
     def __init__(self, slices: "Slices", label: str, answers: Sequence[str], *, typed: bool) -> None:
@@ -43,7 +43,7 @@ class Classes:
         self._counts = {column: self._as_classes(found) for column, found in counts.items()}
 
     def _as_classes(self, counts: "pl.DataFrame") -> "pl.DataFrame":
-        """The values that are classes, the most frequent first."""
+        """The classes among the values, the most frequent first."""
         import polars as pl
 
         value = self.values(counts["value"])
@@ -52,7 +52,7 @@ class Classes:
         return there.sort(["count", "value"], descending=[True, False])
 
     def values(self, column: "pl.Series") -> "pl.Series":
-        """A column as it is compared; null where nothing is."""
+        """A column in the type that is compared; missing values are null."""
         import polars as pl
 
         if column.dtype == pl.String:
@@ -67,12 +67,12 @@ class Classes:
 
     @property
     def told_apart(self) -> list[str]:
-        """The classes of the report, as text; a rare one is "other"."""
+        """The classes of the report, as text; rare ones are "other"."""
         names = [as_text(value) for value in self.labels.head(MOST_CLASSES + 1).to_list()]
         return names if len(names) <= MOST_CLASSES else [*names[: MOST_CLASSES - 1], "other"]
 
     def codes(self, labels: "pl.Series") -> "pl.Series":
-        """The number of each label among those told apart."""
+        """The index of each label in `told_apart`."""
         import polars as pl
 
         apart, many = self.told_apart, len(self.labels) > MOST_CLASSES
@@ -81,7 +81,7 @@ class Classes:
         return labels.replace_strict(known, codes, default=len(known), return_dtype=pl.UInt8)
 
     def never_given(self) -> tuple[int, int]:
-        """How many labels no column of answers ever has, and in how many rows they are."""
+        """How many labels no model ever gives, and in how many rows they occur."""
         import polars as pl
 
         own = self._counts[self.label]
@@ -96,12 +96,12 @@ class Classes:
         return some_of(self._counts[column]["value"].to_list())
 
     def apart(self, column: str) -> bool:
-        """Whether a column of answers has classes, and none of them is a label."""
+        """Whether a column of answers has classes, but none of the labels."""
         own = self._counts[column]["value"]
         return len(own) > 0 and not own.is_in(self.labels.implode()).any()
 
     def nearly(self, column: str) -> tuple[str, str, int] | None:
-        """An answer that is a label but for capitals and blanks, that label, and how many answers are such."""
+        """An answer that differs from a label in capitals or blanks alone, that label, and how many do."""
         if self.dtype.is_numeric():
             return None
         labels = {str(label).strip().casefold(): str(label) for label in self.labels.to_list()}
@@ -114,8 +114,9 @@ class Classes:
         return (such[0][0], such[0][1], sum(count for *_, count in such)) if such else None
 
     def pair(self, *, asked: bool) -> tuple[Any, Any] | None:
-        """The two classes, if labels and answers have no others, in order. None if there are not two; with ``asked``
-        that is an error.
+        """The two classes, in order, if labels and answers have no others.
+
+        None if there are not two; with ``asked`` that is an error.
         """
         import polars as pl
 
@@ -132,7 +133,7 @@ class Classes:
 
 
 def some_of(values: Sequence[object]) -> str:
-    """Two or three of them.
+    """Up to three values as text.
 
     >>> some_of(["a", "b", "c", "d"])
     "'a', 'b', 'c', ..."
@@ -169,7 +170,7 @@ def _typed(counts: "dict[str, pl.DataFrame]") -> "pl.DataType":
 
 
 def _written(counts: "dict[str, pl.DataFrame]") -> "pl.DataType":
-    """Numbers, if every text is one, and no two texts of a column are the same one."""
+    """The type of numbers, if every text is a number, and no two texts of a column are the same number."""
     import polars as pl
 
     for dtype in (pl.Int64(), pl.Float64()):
@@ -184,10 +185,10 @@ def _written(counts: "dict[str, pl.DataFrame]") -> "pl.DataType":
 
 
 def oriented(pair: tuple[Any, Any], options: Options) -> tuple[tuple[Any, Any], list[str]]:
-    """The classes with the one that probabilities are of second, and a note on it, if there are any.
+    """Put the class that probabilities refer to second, and explain it in a note, if there are probabilities.
 
-    It is the class that the options name; else that whose name is in the columns of probabilities, as fraud in
-    ``xgb_fraud_prob``, if the other's is in none; else the later in order.
+    It is the class that the options name; else the one named in the columns of probabilities, such as fraud in
+    ``xgb_fraud_prob``, if only one is; else the later in order.
     """
     columns = [model.answer for model in options.models if model.kind == PROBABILITY]
     if not columns:
@@ -211,13 +212,13 @@ def oriented(pair: tuple[Any, Any], options: Options) -> tuple[tuple[Any, Any], 
 
 
 def _ways(one: Any) -> tuple[str, ...]:
-    """How people write a class; truth values are 0 and 1 here."""
+    """Ways to write a class; truth values are 0 and 1 here."""
     truth = ("True", "true") if one == 1 else ("False", "false") if one == 0 else ()
     return (as_text(one), str(one), *truth)
 
 
 def _names(column: str, one: Any) -> bool:
-    """Whether a class that is a text is a word of a column's name."""
+    """Whether a class is a text and a word of the column's name."""
     word = re.escape(one.lower()) if isinstance(one, str) else ""
     return word != "" and re.search(rf"(?<![^\W_]){word}(?![^\W_])", column.lower()) is not None
 
@@ -226,7 +227,7 @@ class Judged(NamedTuple):
     """A model's answers in some rows."""
 
     confidence: Floats
-    """NaN where it has none."""
+    """NaN if it has no answer."""
     loss: Floats | Bools
     said: Floats | None = None
     """With two classes, -1 for the first and +1 for the second."""
@@ -236,14 +237,12 @@ class Judge:
     """Compares answers with labels."""
 
     def __init__(self, options: Options, classes: Classes | None, pair: tuple[Any, Any] | None) -> None:
-        """``classes`` are None for numbers; ``pair`` are the classes, if they are two."""
+        """Prepare for a log with these classes (None for numbers); ``pair`` are the classes, if there are two."""
         self._options, self._classes = options, classes
         self._second = None if pair is None else pair[1]
 
     def fill(self, records: Array, frame: "pl.DataFrame", begin: int) -> Bools:
-        """Write down confidences and losses, which the stake scales, and the class of each row; which rows have a
-        label.
-        """
+        """Fill in confidences, losses (scaled by the stake) and classes, and return which rows have a label."""
         assert self._options.label is not None
         label = frame[self._options.label]
         if self._classes is None:

@@ -1,4 +1,4 @@
-"""Columns of a slice as numbers and times; what is none has a row and a column."""
+"""Reading a log in slices, and its columns as numbers and times. Errors name the row and the column."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 NEVER = np.iinfo(np.int64).max
-"""The time of what does not come."""
+"""The time of a label that never arrives."""
 _SECOND = 1_000_000
 
 
 def refuse(column: "pl.Series", wrong: Bools, first_row: int, expected: str) -> NoReturn:
-    """Say what was expected in the first row that is wrong. Rows are counted from 1, as people do, without a header."""
+    """Raise an error for the first wrong row. Rows are counted from 1, without the header."""
     k = int(np.argmax(wrong))
     value = column[k]
     got = "nothing" if value is None else shown(value)
@@ -29,7 +29,7 @@ def refuse(column: "pl.Series", wrong: Bools, first_row: int, expected: str) -> 
 
 
 def blank(column: "pl.Series") -> Bools:
-    """Where nothing is: null, NaN (also as text), or an empty text."""
+    """Which values are missing: null, NaN (also as text), or an empty text."""
     import polars as pl
 
     missing = column.is_null()
@@ -41,7 +41,7 @@ def blank(column: "pl.Series") -> Bools:
 
 
 def numbers(column: "pl.Series", first_row: int) -> Floats:
-    """Numbers, NaN where nothing is."""
+    """Convert a column to numbers; a missing one is NaN."""
     import polars as pl
 
     if not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Boolean, pl.Null)):
@@ -58,13 +58,13 @@ def numbers(column: "pl.Series", first_row: int) -> Floats:
 
 
 def check(column: "pl.Series", right: Bools, first_row: int, expected: str) -> None:
-    """Refuse the first row that is not right."""
+    """Raise an error for the first row that is not right."""
     if not right.all():
         refuse(column, ~right, first_row, expected)
 
 
 def microseconds(column: "pl.Series", first_row: int, *, may_miss: bool) -> Ints:
-    """Times: dates, or texts of them, or numbers, which are seconds. `NEVER` where there is none, if that may be."""
+    """Convert dates, texts of dates, or seconds to microseconds; a missing one is `NEVER`, if ``may_miss``."""
     import polars as pl
 
     missing = blank(column)
@@ -94,7 +94,7 @@ def microseconds(column: "pl.Series", first_row: int, *, may_miss: bool) -> Ints
 
 
 def is_date(sample: "pl.DataFrame", column: str | None) -> bool:
-    """Whether a column of times has dates; if not, it has seconds."""
+    """Whether a column of times holds dates; otherwise it holds seconds."""
     import polars as pl
 
     if column is None or sample[column].dtype.is_numeric():
@@ -106,11 +106,11 @@ def is_date(sample: "pl.DataFrame", column: str | None) -> bool:
 SLICE = 2**17
 """Rows in memory at a time."""
 SAMPLE = 2_000
-"""Rows looked at to find columns."""
+"""Rows to find columns in."""
 
 
 class Log:
-    """A file with a header or a schema. Every column of a CSV is text, so that what is wrong in it has a row."""
+    """A CSV file with a header, or a Parquet file. Columns of a CSV are read as text, so that errors can name a row."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -129,7 +129,7 @@ class Log:
             self.schema = dict(self.scan().collect_schema())
 
     def scan(self) -> "pl.LazyFrame":
-        """The whole log, to be read later."""
+        """The whole log, not read yet."""
         import polars as pl
 
         if self.is_parquet:
@@ -138,7 +138,7 @@ class Log:
 
     @property
     def columns(self) -> list[str]:
-        """Their names."""
+        """Names of the columns."""
         return list(self.schema)
 
     def sample(self) -> "pl.DataFrame":
@@ -147,8 +147,10 @@ class Log:
             return self.scan().head(SAMPLE).collect()
 
     def slices(self, columns: Sequence[str], scratch: Path) -> "Slices":
-        """The rows of some columns, which are written to ``scratch`` first: a CSV is read only once, and a Parquet file
-        may have all rows in one group.
+        """The rows of some columns, in slices.
+
+        They are written to ``scratch`` first, so that a CSV is read only once; a Parquet file may have all rows in one
+        group.
         """
         with reading(self.path, self.is_parquet):
             self.scan().select(list(dict.fromkeys(columns))).sink_parquet(
@@ -158,7 +160,7 @@ class Log:
 
 
 class Slices:
-    """The rows of a Parquet file, some at a time."""
+    """The rows of a Parquet file, a slice at a time."""
 
     def __init__(self, path: Path) -> None:
         import polars as pl
@@ -167,7 +169,7 @@ class Slices:
         self.rows = int(pl.scan_parquet(path, glob=False).select(pl.len()).collect().item())
 
     def __iter__(self) -> "Iterator[tuple[int, pl.DataFrame]]":
-        """The number of the first row, from 0, and the rows."""
+        """Yield the number of the first row, from 0, and the rows."""
         import polars as pl
 
         for begin in range(0, self.rows, SLICE):
@@ -176,7 +178,7 @@ class Slices:
 
 @contextmanager
 def reading(path: Path, is_parquet: bool) -> Iterator[None]:
-    """Say in a sentence what is wrong with a file."""
+    """Turn errors of Polars and the system into one sentence."""
     import polars as pl
 
     try:
@@ -188,6 +190,6 @@ def reading(path: Path, is_parquet: bool) -> Iterator[None]:
 
 
 def _separator(start: bytes) -> str:
-    """What most often stands between names in the first line."""
+    """The most frequent separator in the first line."""
     line = start.lstrip(b"\xef\xbb\xbf").splitlines()[0]
     return max((",", ";", "\t", "|"), key=lambda mark: line.count(mark.encode()))

@@ -1,4 +1,4 @@
-"""Which columns of a log are what: as the user says, or found by their names and by what is in them."""
+"""The options of a replay, and columns that the user did not name: found by their names and their contents."""
 
 import shlex
 from collections.abc import Sequence
@@ -18,28 +18,28 @@ OPTIONS = {CLASS: "--model", PROBABILITY: "--probability", VALUE: "--value"}
 
 @dataclass(frozen=True)
 class ModelColumns:
-    """Where the answers of a model are."""
+    """The columns of a model."""
 
     name: str
     kind: str
     answer: str
-    """A class, a probability of one of two classes, or a number."""
+    """The column of its classes, of its probabilities of one of two classes, or of its numbers."""
     sure: str | None
-    """The column of its confidence, or of its expected error; None for a probability, which is both."""
+    """The column of its confidences or expected errors; None for probabilities, which are both."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All columns read."""
+        """All columns of the model."""
         return (self.answer,) if self.sure is None else (self.answer, self.sure)
 
     @property
     def arguments(self) -> tuple[str, str]:
-        """The option of the command that says this."""
+        """The option of the command line and its value."""
         return OPTIONS[self.kind], f"{self.name}={':'.join(self.columns)}"
 
 
 def model_columns(kind: str, text: str) -> ModelColumns:
-    """What ``NAME=ANSWER:CONFIDENCE``, ``NAME=PROBABILITY`` or ``NAME=NUMBER:ERROR`` says.
+    """Parse ``NAME=ANSWER:CONFIDENCE``, ``NAME=PROBABILITY`` or ``NAME=NUMBER:ERROR``.
 
     >>> model_columns("class", "gbm=said:sure")
     ModelColumns(name='gbm', kind='class', answer='said', sure='sure')
@@ -57,7 +57,7 @@ def model_columns(kind: str, text: str) -> ModelColumns:
 
 
 def check_there(wanted: str, option: str, columns: Sequence[str]) -> None:
-    """Refuse a column that is not in the log, and say which is meant, perhaps."""
+    """Raise an error for a column that the log does not have, with the most similar one."""
     if wanted in columns:
         return
     alike = {column.strip().lower(): column for column in columns}
@@ -67,19 +67,22 @@ def check_there(wanted: str, option: str, columns: Sequence[str]) -> None:
 
 
 COST = 0.2
-"""Of a review relative to a mistake, where nothing is said of prices."""
+"""The cost of a review relative to a mistake, if the user gives no prices."""
 TASKS = ("classes", "binary", "number")
 LABELS = ("answered", "reviewed", "both")
 
 
 @dataclass(frozen=True)
 class Options:
-    """Checked at once; ``models`` and ``label`` may be found in the log where they are not given."""
+    """What the user asked for, checked. `complete` finds ``models`` and ``label`` in the log if they are not given.
+
+    The options are those of `abstain replay`; prices are in the user's unit.
+    """
 
     models: tuple[ModelColumns, ...] = ()
     label: str | None = None
     positive: str | None = None
-    """The class that probabilities are of."""
+    """The class that probabilities refer to."""
     task: str | None = None
     cost: float | None = None
     review_price: float | None = None
@@ -122,15 +125,16 @@ class Options:
         if VALUE in kinds and len(kinds) > 1:
             raise InputError("--value: expected all models to answer with numbers, got classes, too")
         if self.models and self.task is not None and (self.task == "number") != (VALUE in kinds):
-            raise InputError(f"--task: expected {'number' if VALUE in kinds else 'classes or binary'} for these models")
+            wanted = "number" if VALUE in kinds else "classes or binary"
+            raise InputError(f"--task: expected {wanted} for these models, got {shown(self.task)}")
         if self.task == "classes" and PROBABILITY in kinds:
             raise InputError("--task: expected binary for probabilities, got 'classes'")
         if self.models and self.positive is not None and PROBABILITY not in kinds:
-            raise InputError("--positive: expected --probability with it, whose class it says")
+            raise InputError(f"--positive: expected --probability with it, got {shown(self.positive)} alone")
         if self.max_error is not None:
             as_number(self.max_error, "--max-error", "a number above 0", lambda x: 0.0 < x < float("inf"))
         elif VALUE in kinds:
-            raise InputError("--max-error: expected the error from which on an answer is a whole mistake, for numbers")
+            raise InputError("--max-error: expected the error that counts as a whole mistake, for numbers, got none")
 
     def _check_prices(self) -> None:
         review, mistake = self.review_price, self.mistake_price
@@ -155,21 +159,21 @@ class Options:
 
     @property
     def found_task(self) -> str:
-        """The task, from the models where it is not said."""
+        """The task; if it is not given, the models tell it."""
         if self.task is not None:
             return self.task
         kinds = {model.kind for model in self.models}
         return "number" if VALUE in kinds else "binary" if PROBABILITY in kinds else "classes"
 
     def columns(self) -> list[tuple[str, str]]:
-        """All columns to be read, each with the option that names it."""
+        """All columns to read, each with the option that names it."""
         wanted = [(model.arguments[0], column) for model in self.models for column in model.columns]
         single = (("--label", self.label), ("--mistake-column", self.mistake_column), ("--time", self.time),
                   ("--label-time", self.label_time))  # fmt: skip
         return wanted + [(option, column) for option, column in single if column is not None]
 
     def command(self, log: str, out: str) -> str:
-        """The command that does the same again."""
+        """The command that repeats this replay."""
         words = ["abstain", "replay", log]
         for model in self.models:
             words += model.arguments
@@ -192,7 +196,7 @@ ANSWERS = ("prediction", "predicted", "pred", "answer", "class", "label", "said"
 
 
 def parts(column: str, roles: tuple[str, ...]) -> list[tuple[str, str]]:
-    """What is left of a name without the role it ends or begins with: ("gbm", "conf") of "gbm_conf" and "conf_gbm"."""
+    """Split a role from the start or the end of a name: "gbm_conf" and "conf_gbm" give ("gbm", "conf")."""
     lower = column.lower()
     for role in roles:
         if lower == role:
@@ -206,7 +210,7 @@ def parts(column: str, roles: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def out_of_unit(column: "pl.Series") -> str | None:
-    """Why a column cannot have confidences; None if it can: numbers in [0, 1], and some that are there."""
+    """Why a column cannot hold confidences, which are numbers in [0, 1]; None if it can."""
     import polars as pl
 
     if not (column.dtype.is_numeric() or column.dtype == pl.String):
@@ -224,13 +228,13 @@ def out_of_unit(column: "pl.Series") -> str | None:
 
 
 def two_classes(label: "pl.Series") -> bool:
-    """Whether labels are of two classes, as far as one sees."""
+    """Whether the labels of the first rows have two classes."""
     there = label.drop_nulls()
     return there.n_unique() == 2
 
 
 def dropped(options: Options, sample: "pl.DataFrame") -> list[str]:
-    """A line for each column that has the name of a confidence, and is not used."""
+    """One line for each unused column with the name of a confidence: why it is not used."""
     used = {column for _, column in options.columns()}
     lines = []
     for column in sample.columns:
@@ -248,7 +252,7 @@ def dropped(options: Options, sample: "pl.DataFrame") -> list[str]:
 
 
 def unused(options: Options, sample: "pl.DataFrame") -> list[str]:
-    """All columns that are not read."""
+    """The columns that the replay does not read."""
     used = {column for _, column in options.columns()}
     return [column for column in sample.columns if column not in used]
 
@@ -267,11 +271,11 @@ LABEL_NAMES = (
     "labels",
 )
 ALONE = "model"
-"""The name of a model whose columns have none."""
+"""The name of the only model, if its columns have none."""
 
 
 def complete(options: Options, sample: "pl.DataFrame") -> Options:
-    """The options with what was not given found in the first rows, or an error that says what is missing."""
+    """Find what was not given in the first rows, or raise an error that says what is missing."""
     if options.label is None:
         options = replace(options, label=_label(sample.columns))
     if not options.models:
@@ -297,7 +301,7 @@ def _label(columns: list[str]) -> str:
 
 
 def _models(sample: "pl.DataFrame", options: Options) -> tuple[ModelColumns, ...]:
-    """Each column of confidences with the answers it goes with; without answers, and two classes: probabilities."""
+    """Pair each column of confidences with its answers; without answers, two classes make it probabilities."""
     taken = {column for _, column in options.columns()}
     free = [column for column in sample.columns if column not in taken]
     answers: dict[tuple[str, str], str] = {}

@@ -1,4 +1,4 @@
-"""Playing a log: the gate and its alternatives, row by row, and what they cost in sums over stretches of rows."""
+"""Playing a log: the gate and its alternatives, row by row, and the sums of their costs over stretches of rows."""
 
 import inspect
 import math
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 COMPILING = "compiling, once for each kind of use"
-"""The step before the first slice is played; what was compiled before is found on the disk."""
+"""The step before the first slice is played; short, if the compiled code is in the cache."""
 GATE, TUNED, OWN, ALL, HINDSIGHT, REVIEW, ALWAYS = (
     "gate", "tuned", "retuned-own", "retuned-all", "hindsight", "review", "always"
 )  # fmt: skip
@@ -29,7 +29,7 @@ COUNTED = ("reviewed", "over_capacity", "explored", "unanswered")
 
 
 def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float) -> Gate:
-    """The gate that the options ask for; ``pair`` are the classes, if they are two."""
+    """Make the gate that the options ask for; ``pair`` are the classes, if there are two."""
     settings: dict[str, Any] = {"task": options.found_task, "labels": options.labels, "seed": options.seed}
     if options.review_price is None:
         settings["cost"] = COST if options.cost is None else options.cost
@@ -59,7 +59,7 @@ def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float) 
 
 
 def _learner(name: str) -> Any:
-    """A learner by the name of its class. One that is shown labels nobody would have is none for a gate."""
+    """A learner by the name of its class. Supervised learners need labels that a gate never gets."""
     known = {
         one: kind
         for one in learners.__all__
@@ -79,7 +79,7 @@ MOST_PIECES = 200
 
 
 class Cuts:
-    """Where rows are cut: stretch k has the rows from ``edges[k]`` to before ``edges[k + 1]``."""
+    """Stretches of rows: stretch k has the rows from ``edges[k]`` to before ``edges[k + 1]``."""
 
     def __init__(self, edges: Ints) -> None:
         self.edges = edges
@@ -87,7 +87,7 @@ class Cuts:
         self.sizes = np.diff(edges)
 
     def add(self, sums: Floats, values: Array, begin: int) -> None:
-        """Add the values of the rows from ``begin`` on to the sums of their stretches; others are left out."""
+        """Add the values of rows from ``begin`` on to the sums of their stretches; rows outside are ignored."""
         low, high = max(begin, int(self.edges[0])), min(begin + len(values), int(self.edges[-1]))
         if low >= high:
             return
@@ -103,22 +103,22 @@ def pieces(n: int) -> Cuts:
 
 
 def blocks(first: int, n: int) -> Cuts:
-    """The scored rows, in blocks as long as there are blocks: sqrt(n) rows each; the last may be shorter."""
+    """The scored rows in about sqrt(n) blocks of sqrt(n) rows; the last may be shorter."""
     length = math.isqrt(n - first - 1) + 1
     return Cuts(np.append(np.arange(first, n, length), n))
 
 
 class PolicySums:
-    """What a policy paid and handed over: over time, and in the blocks of the scored rows."""
+    """Losses, reviews and mistakes of a policy: over time, and in the blocks of the scored rows."""
 
     def __init__(self, over_time: Cuts, scored: Cuts, mistake: float) -> None:
-        """An answer that loses more than ``mistake`` is a mistake."""
+        """Start with zeros; an answer that loses more than ``mistake`` is a mistake."""
         self._over_time, self._scored, self._mistake = over_time, scored, mistake
         self.loss, self.reviewed = np.zeros(over_time.n), np.zeros(over_time.n)
         self.blocks, self._reviewed, self._mistakes = (np.zeros(scored.n) for _ in range(3))
 
     def add(self, begin: int, loss: Floats, reviewed: Bools) -> Bools:
-        """Count rows from ``begin`` on; which of them are mistakes."""
+        """Add rows from ``begin`` on, and return which of them are mistakes."""
         wrong = ~reviewed & (loss > self._mistake)
         self._over_time.add(self.loss, loss, begin)
         self._over_time.add(self.reviewed, reviewed, begin)
@@ -129,14 +129,14 @@ class PolicySums:
 
     @property
     def means(self) -> tuple[float, float, float]:
-        """Loss, share reviewed and share of mistakes, a scored row."""
+        """Mean loss, share reviewed and share of mistakes of the scored rows."""
         n = self._scored.sizes.sum()
         return tuple(float(part.sum() / n) for part in (self.blocks, self._reviewed, self._mistakes))  # type: ignore[return-value]
 
 
 @dataclass
 class Outcome:
-    """What came out, in sums."""
+    """The result of a game, in sums."""
 
     first: int
     origin: int
@@ -144,9 +144,9 @@ class Outcome:
     over_time: Cuts
     scored: Cuts
     policies: dict[str, PolicySums]
-    """By kind, and "always NAME"."""
+    """By kind; "always NAME" for a single model."""
     totals: Totals
-    """Of the gate's thresholds and those tuned, on the scored rows."""
+    """Totals of the gate's thresholds and of those that were tuned, on the scored rows."""
     tuned: tuple[int, float]
     hindsight: tuple[int, float]
     by_class: Ints
@@ -155,20 +155,20 @@ class Outcome:
     answered: Floats
     """By model, over time: cases in which the gate followed it, rows in which it had an answer."""
     threshold: Floats
-    """The median, over time; NaN where the gate did not play."""
+    """The median threshold, over time; NaN if the gate did not play."""
     counts: dict[str, int] = field(default_factory=dict)
-    """Cases of the gate on all rows it played: reviewed, over_capacity, explored, and without any answer."""
+    """Cases that the gate played: reviewed, over_capacity, explored, and without any answer."""
 
 
 class Medians:
-    """The median of each stretch, for values that come in order."""
+    """The median of each stretch, for values that arrive in order."""
 
     def __init__(self, cuts: Cuts, medians: Floats) -> None:
         self._cuts, self._medians = cuts, medians
         self._piece, self._open = -1, []  # type: int, list[Floats]
 
     def add(self, begin: int, values: Floats) -> None:
-        """The next values."""
+        """Add the next values, from row ``begin`` on."""
         edges = self._cuts.edges
         inside = edges[(edges > begin) & (edges < begin + len(values))]
         for part in np.split(values, inside - begin):
@@ -180,14 +180,14 @@ class Medians:
             begin += len(part)
 
     def close(self) -> None:
-        """The stretch that was open is whole."""
+        """Finish the stretch that is open."""
         if self._open:
             self._medians[self._piece] = np.median(np.concatenate(self._open))
         self._open = []
 
 
 class Cases:
-    """Written slice by slice, and put together at the end: no more than a slice is in memory."""
+    """``cases.parquet``: written slice by slice and joined at the end, so that memory holds one slice."""
 
     def __init__(self, folder: Path, models: list[str], n_levels: int) -> None:
         folder.mkdir()
@@ -195,7 +195,7 @@ class Cases:
         self._n = 0
 
     def add(self, row: Ints, played: PlayedCases) -> None:
-        """The next cases; ``row`` is their number in the log, from 1."""
+        """Add the next cases; ``row`` is their row in the log, from 1."""
         import polars as pl
 
         frame = pl.DataFrame(
@@ -213,7 +213,7 @@ class Cases:
         self._n += 1
 
     def write(self, path: Path) -> None:
-        """All cases in one file."""
+        """Write all cases to one file."""
         import polars as pl
 
         pl.scan_parquet(self._folder / "*.parquet").sink_parquet(path)
@@ -226,11 +226,18 @@ def _named(codes: Ints, names: list[str]) -> "pl.Series":
 
 
 class Game:
-    """One pass over the rows of a log, for all policies, and a second for the one that nobody could have known."""
+    """One pass over the rows of a log for all policies, and a second one for the best in hindsight."""
 
     def __init__(self, rows: Rows, gate: Gate, *, warm: int, mistake: float, n_classes: int, cases: Cases) -> None:
-        """The gate is taught the first ``warm`` rows; thresholds are tuned on the first tenth. An answer that loses
-        more than ``mistake`` is a mistake.
+        """Prepare the game.
+
+        Args:
+            rows: The log.
+            gate: The gate to play.
+            warm: How many of the first rows the gate learns from before it plays.
+            mistake: An answer that loses more is a mistake.
+            n_classes: How many classes the report tells apart.
+            cases: Where to write the gate's cases.
         """
         self._rows, self._gate, self._cases = rows, gate, cases
         tenth, models = first_tenth(rows.n), len(gate.models)
@@ -259,7 +266,7 @@ class Game:
         self._medians = Medians(over_time, self.out.threshold)
 
     def play(self, delay: int, progress: Progress) -> Outcome:
-        """Play all rows, with labels ``delay`` rows late unless the rows say when they come."""
+        """Play all rows, with labels ``delay`` rows late unless the rows have times."""
         progress(COMPILING, 0, 1)
         self._teach()
         with self._gate._playing(delay, self._rows.has("due")) as decide:
@@ -281,7 +288,7 @@ class Game:
                 self._gate._teach(part.before(self.out.origin).block(0))
 
     def _alternatives(self, part: Slice, delay: int) -> Bools:
-        """What people do without a gate; the mistakes of tuned."""
+        """Play the policies without a gate, and return the mistakes of tuned."""
         out, rounds, due = self.out, part.rounds(), part.due(delay)
         for k, name in enumerate(self._gate.models):
             missing = part.missing[:, k]
@@ -297,7 +304,7 @@ class Game:
         return self._fixed(TUNED, part, rounds, *out.tuned)
 
     def _decide(self, part: Slice, decide: Player) -> Bools:
-        """What the gate does with rows that it was not taught; its mistakes."""
+        """Let the gate play the rows after its warm start, and return its mistakes."""
         out, wrong = self.out, np.zeros(part.n, np.bool_)
         rest = part.from_on(out.origin)
         if rest.n == 0:
@@ -319,7 +326,7 @@ class Game:
         return self.out.policies[kind].add(part.begin, played.loss, played.abstained)
 
     def _look_back(self) -> None:
-        """The best afterwards: tuned itself, unless another is better by more than sums in another order differ."""
+        """Play the best pair in hindsight: tuned itself, unless another is better by more than rounding."""
         out = self.out
         model, threshold, total = out.totals.best()
         if total < out.policies[TUNED].blocks.sum() - 1e-9 * out.scored.sizes.sum():

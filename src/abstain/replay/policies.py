@@ -1,4 +1,4 @@
-"""What came out of a replay: policies with their intervals, the course of time, curves of risk and coverage."""
+"""The results of a replay: policies with their intervals, values over time, curves of risk and coverage."""
 
 from dataclasses import dataclass, field
 
@@ -12,32 +12,32 @@ from .rows import Rows
 
 @dataclass(frozen=True)
 class Policy:
-    """A row of the table: a way to decide, and what it cost on the scored rows."""
+    """A row of the table: a way to decide, and its cost on the scored rows."""
 
     kind: str
     """gate, tuned, retuned-own, retuned-all, hindsight, review, always."""
     name: str
-    """As people say it: "tuned: gbm from 0.85 on", "always gbm"."""
+    """In words: "tuned: gbm from 0.85 on", "always gbm"."""
     loss: float
-    """Mean a scored row, in [0, 1]."""
+    """Mean loss per scored row, in [0, 1]."""
     reviewed: float
-    """Share of the scored rows handed over."""
+    """Share of the scored rows sent to review."""
     mistakes: float
-    """Share of the scored rows answered wrongly; for numbers, by an answer that cost more than a review."""
+    """Share of the scored rows answered wrongly; for numbers, with an answer that cost more than a review."""
     difference: float | None
-    """Loss minus that of tuned; None for tuned itself."""
+    """Loss minus the loss of tuned; None for tuned itself."""
     low: float | None
     high: float | None
     """The 95 % interval of the difference."""
 
     def beyond(self, share: float | None) -> bool:
-        """Whether it reviews more than that capacity, which only the gate keeps to (but for bursts)."""
+        """Whether it reviews more than the capacity ``share``, which limits only the gate."""
         return share is not None and self.kind != "gate" and self.reviewed > share
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """Pieces of the rows, up to 200, all rows (also the first tenth)."""
+    """All rows, the first tenth included, in up to 200 pieces."""
 
     row: list[int]
     """First row of each piece."""
@@ -57,7 +57,7 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Curve:
-    """Risk-coverage of a model on scored rows: the mean loss among the answered, the surest first."""
+    """Risk and coverage of a model on the scored rows: the mean loss among its surest answers."""
 
     model: str
     coverage: list[float]
@@ -66,27 +66,27 @@ class Curve:
 
 @dataclass(frozen=True)
 class Replay:
-    """A log, played as it would have come."""
+    """A log, played in time order."""
 
     log: str
     command: str
     rows: int
     scored_rows: int
     first: int
-    """Rows before those that are scored."""
+    """Rows before the scored ones."""
     task: str
     labels: str
     delay: str
-    """As people say it: "2,000 rows late", "from the columns t and seen"."""
+    """In words: "2,000 rows late", "from the columns t and seen"."""
     models: list[str]
     cost: float
-    """Of a review, relative to the largest mistake."""
+    """Cost of a review relative to the largest mistake."""
     unit: str
-    """What prices are in, "" or "EUR"."""
+    """Unit of prices, "" or "EUR"."""
     price: float
-    """Of the largest mistake: what a loss of 1 costs."""
+    """Price of the largest mistake, which is a loss of 1."""
     capacity: str | None
-    """As people say it: "8 % of cases, bursts of 200"."""
+    """In words: "8 % of cases, bursts of 200"."""
     share: float | None
     policies: list[Policy]
     timeline: Timeline
@@ -101,17 +101,17 @@ class Replay:
     unknown: list[str]
     """What the gate did not know: labels never seen or late, cases no model answered, over_capacity, explored."""
     warnings: list[str] = field(default_factory=list)
-    """What is surely, or nearly so, not as it was meant: a model that is never right, say."""
+    """What the user almost certainly did not intend: a model that is never right, say."""
     beside: list[str] = field(default_factory=list)
-    """Of the notes, those that belong to the verdict."""
+    """The notes that belong to the verdict."""
     left_out: int = 0
     """Rows without a label."""
     days: float | None = None
-    """Between the first and the last scored row, if the log has times."""
+    """Days between the first and the last scored row, if the log has times."""
     stakes: bool = False
     """Whether mistakes have different prices."""
     max_error: float | None = None
-    """For numbers: the error that is a whole mistake."""
+    """For numbers: the error that counts as a whole mistake."""
 
 
 RESAMPLES = 2_000
@@ -119,11 +119,19 @@ _AT_A_TIME = 100
 
 
 def intervals(differences: Floats, sizes: Ints, seed: int) -> tuple[Floats, Floats]:
-    """The 95 % intervals of mean differences a row, from their sums in blocks (policies, blocks) of so many rows.
+    """The 95 % intervals of mean differences per row, by a block bootstrap.
 
-    Blocks are drawn with replacement, as many as there are, 2,000 times; the interval has the middle 95 % of the means.
-    Rows that follow each other are alike, so that single rows would promise too much; a block keeps them together. What
-    lasts longer than a block, as a drift does, is not in the interval.
+    Blocks are drawn with replacement, as many as there are, 2,000 times; the interval holds the middle 95 % of the
+    means. Consecutive rows are alike, so that resampling single rows would give intervals that are too narrow. Effects
+    that last longer than a block, such as a drift, are not in the interval.
+
+    Args:
+        differences: Sums of differences in each block (policies, blocks).
+        sizes: Rows of each block.
+        seed: Seeds the draws.
+
+    Returns:
+        The lower and the upper ends, one per policy.
     """
     rng = np.random.default_rng([seed, 0xB007])
     n = len(sizes)
@@ -139,7 +147,7 @@ SHOWN_OVER_TIME = (GATE, TUNED, OWN, ALL, HINDSIGHT)
 
 
 def policies(out: Outcome, models: list[str], seed: int, max_error: float | None = None) -> list[Policy]:
-    """The table; differences are from tuned. With ``max_error`` thresholds are told as errors, too."""
+    """The rows of the table, with differences from tuned. With ``max_error`` thresholds are shown as errors, too."""
     keys = list(out.policies)
     tuned = out.policies[TUNED]
     differences = np.array([out.policies[key].blocks - tuned.blocks for key in keys])
@@ -155,7 +163,7 @@ def policies(out: Outcome, models: list[str], seed: int, max_error: float | None
 
 
 def timeline(out: Outcome, rows: Rows, models: list[str], time_is_date: bool) -> Timeline:
-    """What happened when. Where the gate was only taught, it has NaN."""
+    """Values over time; NaN for the gate during its warm start."""
     sizes = out.over_time.sizes
     played = np.maximum(0, out.over_time.edges[1:] - np.maximum(out.over_time.edges[:-1], out.origin)).astype(
         np.float64
@@ -178,7 +186,7 @@ def timeline(out: Outcome, rows: Rows, models: list[str], time_is_date: bool) ->
 
 
 def days(out: Outcome, rows: Rows) -> float | None:
-    """Between the first and the last scored row; None without times."""
+    """Days between the first and the last scored row; None without times."""
     if not rows.has("time"):
         return None
     first, last = (int(rows.read(row, row + 1).records["time"][0]) for row in (out.first, rows.n - 1))
@@ -211,7 +219,7 @@ def operating(out: Outcome, cost: float) -> tuple[float, float]:
 
 
 def from_on(name: str, threshold: float, max_error: float | None = None) -> str:
-    """A model and its threshold; for numbers, as an error in the log's own unit, too.
+    """A model and its threshold in words; for numbers, as an error in the unit of the log, too.
 
     >>> from_on("gbm", 0.8512), from_on("gbm", -1.0), from_on("gbm", 1.0), from_on("gbm", 0.99821)
     ('gbm from 0.851 on', 'gbm always', 'everything to review', 'gbm from 0.9982 on')
@@ -237,7 +245,7 @@ def kind_of(key: str) -> str:
 def name_of(
     key: str, models: list[str], tuned: tuple[int, float], hindsight: tuple[int, float], max_error: float | None = None
 ) -> str:
-    """A policy, for the table."""
+    """The name of a policy in the table."""
     if key in (TUNED, HINDSIGHT):
         model, threshold = tuned if key == TUNED else hindsight
         return f"{key}: {from_on(models[model], threshold, max_error)}"

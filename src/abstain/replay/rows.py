@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Rows:
-    """A file of records: what each model's answer is worth and what it loses, and what else is known of the row."""
+    """A file of records: confidence and loss of each model, and what else a row has."""
 
     def __init__(self, path: Path, n_models: int, *, said: bool, stake: bool, time: bool, due: bool) -> None:
         fields: list[tuple[object, ...]] = [
@@ -36,21 +36,21 @@ class Rows:
         self.cost = 0.0
 
     def has(self, field: str) -> bool:
-        """Whether the records have that field."""
+        """Whether the records have this field."""
         return field in (self.dtype.names or ())
 
     def empty(self, n: int) -> Array:
-        """Records to be filled in."""
+        """New records, to be filled in."""
         return np.zeros(n, self.dtype)
 
     def append(self, records: Array) -> None:
-        """Write further rows."""
+        """Append rows."""
         with self.path.open("ab") as stream:
             records.tofile(stream)
         self.n += len(records)
 
     def overwrite(self, begin: int, records: Array) -> None:
-        """Write rows again."""
+        """Replace rows."""
         with self.path.open("r+b") as stream:
             stream.seek(begin * self.dtype.itemsize)
             records.tofile(stream)
@@ -61,7 +61,7 @@ class Rows:
         return Slice(begin, np.fromfile(self.path, self.dtype, end - begin, offset=begin * size), self.cost)
 
     def mean_wait(self, delay: int) -> float:
-        """How many rows later labels come, in the mean, at most all; ``delay`` unless rows say it."""
+        """How many rows late labels arrive on average; ``delay``, unless the rows have times."""
         if not self.has("due"):
             return float(min(delay, self.n))
         waits = (np.minimum(part.records["due"], self.n) - np.arange(part.begin, part.begin + part.n)
@@ -69,13 +69,13 @@ class Rows:
         return float(sum(int(wait.sum()) for wait in waits) / max(1, self.n))
 
     def slices(self, begin: int = 0) -> "Iterator[Slice]":
-        """Rows from ``begin`` on, some at a time."""
+        """Rows from ``begin`` on, a slice at a time."""
         for start in range(begin, self.n, SLICE):
             yield self.read(start, min(self.n, start + SLICE))
 
 
 class Slice:
-    """Some rows, one after the other."""
+    """Consecutive rows."""
 
     def __init__(self, begin: int, records: Array, cost: float) -> None:
         self.begin, self.records = begin, records
@@ -100,23 +100,23 @@ class Slice:
 
     @property
     def missing(self) -> Bools:
-        """Where models have no answer (n, P)."""
+        """Which answers are missing (n, P)."""
         return np.isnan(self.confidence)
 
     def block(self, origin: int) -> Block:
-        """For the gate, whose first case is row ``origin``."""
+        """The rows as the gate takes them; its first case is row ``origin``."""
         due = self.field("due")
         return Block(self.confidence, self.losses, self.field("said"), self.field("stake"), self.field("time"),
                      None if due is None else due - origin)  # fmt: skip
 
     def rounds(self) -> Rounds:
-        """For the alternatives: no answer is the least confidence, and what is at stake counts."""
+        """The rows as the alternatives take them: a missing answer has the least confidence, and stakes count."""
         stake = self.field("stake")
         sure = self.confidence if stake is None else weighed(self.confidence, stake[:, np.newaxis])
         return Rounds(np.where(np.isnan(sure), -np.inf, sure), self.losses, np.full(self.n, self._cost))
 
     def due(self, delay: int) -> Ints:
-        """When each label comes, as a number of a row."""
+        """The row before which each label arrives."""
         due = self.field("due")
         return np.arange(self.begin, self.begin + self.n) + delay + 1 if due is None else due
 
@@ -129,24 +129,24 @@ _TWICE = "give them an order, as fractions of a second, or use --delay"
 
 @dataclass
 class Facts:
-    """What was seen on the way."""
+    """What was found in the log while reading it."""
 
     rows: int
-    """In the log."""
+    """Rows of the log."""
     unlabelled: int = 0
     never: int = 0
-    """Rows left out because they have no label, and rows whose label has no time: it never comes."""
+    """Rows left out because they have no label, and labels without a time, which never arrive."""
     missing: list[int] = field(default_factory=list)
     least: list[float] = field(default_factory=list)
     most: list[float] = field(default_factory=list)
-    """By model: rows without an answer, the least and the largest confidence."""
+    """By model: rows without an answer, lowest and highest confidence."""
     right: list[int] = field(default_factory=list)
-    """By model: answers that are not wholly wrong."""
+    """By model: answers that are not a whole mistake."""
     late: float = 0.0
-    """Seconds from a case to its label, in the mean of those that have a time."""
+    """Mean seconds from a case to its label, among labels with a time."""
 
     def look(self, confidence: Floats, losses: Floats, whole: Floats | float) -> None:
-        """Count a model's answers; ``whole`` is what a mistake loses."""
+        """Count the models' answers; ``whole`` is the loss of a whole mistake."""
         gone = np.isnan(confidence)
         for k, right in enumerate((~gone & (whole > losses.T).T).sum(axis=0)):
             self.right[k] += int(right)
@@ -168,7 +168,7 @@ def largest(slices: Slices, column: str) -> float:
 
 
 def prepare(slices: Slices, options: Options, judge: Judge, max_stake: float, rows: Rows, progress: Progress) -> Facts:
-    """Write the rows that have a label to ``rows``."""
+    """Check the rows and write those with a label to ``rows``."""
     n_models = len(options.models)
     facts = Facts(slices.rows, 0, 0, [0] * n_models, [np.inf] * n_models, [-np.inf] * n_models,
                   [0] * n_models)  # fmt: skip
@@ -210,7 +210,7 @@ def _check_stakes(column: "pl.Series", stake: Floats, begin: int, most: float) -
 
 
 def _check_order(column: "pl.Series", times: Ints, last: int | None, begin: int) -> int:
-    """``last`` is the time of the row before; returns that of the last row."""
+    """Check that times increase after ``last``, the time of the previous row; return the last time."""
     steps = np.diff(times, prepend=times[0] - 1 if last is None else last)
     check(column, steps >= 0, begin, "times in order, none before the row above")
     check(column, steps != 0, begin, "each time once, not that of the row above again; " + _TWICE)
@@ -218,7 +218,7 @@ def _check_order(column: "pl.Series", times: Ints, last: int | None, begin: int)
 
 
 def _count_due(rows: Rows, times: Ints) -> None:
-    """Times of labels as numbers of rows: a label is learnt before the first later case that is not earlier."""
+    """Turn times of labels into rows: a label arrives before the first later case at or after its time."""
     for part in rows.slices():
         came = part.records["due"]
         due = np.searchsorted(times, came, side="left")
@@ -227,6 +227,6 @@ def _count_due(rows: Rows, times: Ints) -> None:
 
 
 def check_enough(rows: int, log: str) -> None:
-    """Refuse a log that says nothing."""
+    """Raise an error for a log that is too short to score."""
     if rows < LEAST_ROWS:
         raise InputError(f"{log}: expected at least {LEAST_ROWS} rows with a label, got {rows}: too few to score")

@@ -27,10 +27,21 @@ def replay(
     progress: Progress = lambda step, done, total: None,
     tell: Callable[[Options, list[str], list[str]], None] = lambda options, dropped, unused: None,
 ) -> Replay:
-    """Play a log and write what comes out to the folder ``out``, all of it or nothing.
+    """Replay a log and write the results to a folder, all of them or nothing.
 
-    ``tell`` is called with the options once columns that were not named are found, with a line for each that was
-    nearly taken, and with all that are not used.
+    Args:
+        path: A CSV file with a header, or a Parquet file: one row per case, in time order.
+        options: What to replay, and how; columns that are not named are found.
+        out: The folder of results.
+        progress: Called with a step, how much of it is done, and of how much.
+        tell: Called with the completed options, one line for each column that was almost used, and the unused columns.
+
+    Returns:
+        What the report shows.
+
+    Raises:
+        InputError: If an option or a value in the log is wrong.
+        FileError: If the log cannot be read, or the results cannot be written.
     """
     if Path(path).resolve() in {(Path(out) / name).resolve() for name in FILES}:
         raise InputError(f"--out: expected another folder, got {out}, where the results would replace the log")
@@ -112,6 +123,6 @@ def _play(
 
 
 def as_json(found: Replay) -> dict[str, object]:
-    """What ``replay.json`` says."""
+    """The contents of ``replay.json``."""
     return {"rows": found.rows, "scored_rows": found.scored_rows, "cost": found.cost, "unit": found.unit,
             "policies": [asdict(policy) for policy in found.policies]}  # fmt: skip

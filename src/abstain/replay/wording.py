@@ -1,4 +1,4 @@
-"""Numbers and policies as people say them."""
+"""What a replay says in words: prices, shares, the verdict, notes and warnings."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from .rows import Facts
 
 
 def per_cent(share: float) -> str:
-    """A share, with as many digits as say something.
+    """A share in per cent, with a decimal only if it is small.
 
     >>> per_cent(0.5), per_cent(0.0423), per_cent(0.0)
     ('50 %', '4.2 %', '0 %')
@@ -22,7 +22,7 @@ def per_cent(share: float) -> str:
 
 
 def money(loss: float, price: float, unit: str) -> str:
-    """A loss in the user's unit: three digits, without needless ones.
+    """A loss in the user's unit, with about three digits.
 
     >>> money(0.1234, 1.0, ""), money(0.1234, 5.0, "EUR"), money(0.5, 2_000.0, "EUR")
     ('0.123', '0.617 EUR', '1,000 EUR')
@@ -33,7 +33,7 @@ def money(loss: float, price: float, unit: str) -> str:
 
 
 def against(policy: Policy, tuned: Policy) -> tuple[str, str]:
-    """How much more than tuned a policy costs, in per cent of tuned, and the 95 % interval of that; "" for tuned.
+    """The difference from tuned in per cent of tuned, and its 95 % interval; "" for tuned itself.
 
     >>> tuned = Policy("tuned", "tuned", 0.2, 0.1, 0.1, None, None, None)
     >>> against(Policy("gate", "gate", 0.15, 0.1, 0.1, -0.05, -0.06, -0.035), tuned)
@@ -50,7 +50,7 @@ def against(policy: Policy, tuned: Policy) -> tuple[str, str]:
 
 
 def span(seconds: float) -> str:
-    """A time that passes.
+    """A duration in words.
 
     >>> span(5.0), span(5_400.0), span(129_600.0)
     ('5 seconds', '90 minutes', '36 hours')
@@ -62,14 +62,14 @@ def span(seconds: float) -> str:
 
 
 def how_late(options: Options, seconds: float) -> str:
-    """When labels come: so many seconds late in the mean, where the log has times."""
+    """When labels arrive; ``seconds`` is their mean delay, if the log has times."""
     if options.label_time is not None:
         return f"when the column {options.label_time} says, {span(seconds)} after the case in the mean"
     return f"{options.delay:,} rows late" if options.delay else "at once"
 
 
 def how_much(gate: Gate, options: Options) -> str | None:
-    """The capacity."""
+    """The capacity in words."""
     if options.capacity is None:
         return None
     burst = getattr(gate.capacity, "burst", None)
@@ -77,7 +77,7 @@ def how_much(gate: Gate, options: Options) -> str | None:
 
 
 def prices(options: Options, max_stake: float) -> list[str]:
-    """What was taken for prices without being told."""
+    """Notes on prices that the user did not give."""
     if options.mistake_column is not None and options.mistake_price is None:
         most = money(max_stake, 1.0, options.unit)
         return [f"A mistake costs what {options.mistake_column} says, at most {most}, its largest value."]
@@ -89,9 +89,9 @@ def prices(options: Options, max_stake: float) -> list[str]:
 FEW = 5_000
 """Rows below which there is little to learn from."""
 BETTER = 0.005
-"""Of the loss: re-tuning helps if it saves so much."""
+"""Re-tuning helps if it saves this share of the loss."""
 SMALL = 0.01
-"""Of the largest stake: a review that costs less is lost beside it."""
+"""A review that costs less than this share of the largest stake makes learning slow."""
 
 
 @dataclass(frozen=True)
@@ -103,17 +103,17 @@ class Setting:
     labels: str
     share: float | None
     late: bool
-    """Whether most labels came after a tenth of the rows, or more."""
+    """Whether labels arrive after a tenth of the rows or more, on average."""
     price: float
     unit: str
     cost: float = 0.2
-    """Of a review, relative to the largest mistake."""
+    """Cost of a review relative to the largest mistake."""
     stakes: bool = False
-    """Whether mistakes cost what a column says."""
+    """Whether a column has the prices of mistakes."""
 
 
 def beyond(tuned: Policy, setting: Setting) -> str | None:
-    """That the threshold needs more reviewers than there are."""
+    """Say that the threshold needs more reviews than the capacity allows; None if it does not."""
     if setting.share is None or not tuned.beyond(setting.share):
         return None
     return (
@@ -123,7 +123,7 @@ def beyond(tuned: Policy, setting: Setting) -> str | None:
 
 
 def reasons(tuned: Policy, retuned: Policy, setting: Setting) -> list[str]:
-    """What is known to make a gate lose; the surest first."""
+    """Known reasons for a gate to lose; the most certain first."""
     found = []
     if setting.stakes and setting.cost < SMALL:
         found.append(
@@ -145,7 +145,7 @@ def reasons(tuned: Policy, retuned: Policy, setting: Setting) -> list[str]:
 
 
 def verdict(policies: list[Policy], setting: Setting) -> str:
-    """The gate against the threshold tuned once."""
+    """Compare the gate with the threshold tuned once, in one sentence."""
     gate, tuned, retuned = (_of(policies, kind) for kind in (GATE, TUNED, ALL))
     assert gate.difference is not None
     assert gate.low is not None
@@ -174,7 +174,7 @@ def verdict(policies: list[Policy], setting: Setting) -> str:
 
 
 def beside(policies: list[Policy], setting: Setting) -> list[str]:
-    """What belongs to the verdict: that tuning again and again is cheaper, where it is."""
+    """A note next to the verdict if re-tuning was cheaper than the gate."""
     gate, own = _of(policies, GATE), _of(policies, OWN)
     if own.loss >= gate.loss:
         return []
@@ -198,7 +198,7 @@ def _share(gate: Policy, tuned: Policy) -> str:
 
 
 def _interval(gate: Policy, tuned: Policy) -> str:
-    """Of the share it stands beside."""
+    """The 95 % interval of the share, in words."""
     assert gate.low is not None
     assert gate.high is not None
     if tuned.loss <= 0.0:
@@ -208,7 +208,7 @@ def _interval(gate: Policy, tuned: Policy) -> str:
 
 
 def notes(options: Options, facts: Facts, classes: Classes | None, rows: int) -> list[str]:
-    """What may surprise in a log that was played without fuss."""
+    """Notes on what may surprise: missing labels and answers, few rows, a single model."""
     found = []
     if facts.unlabelled:
         found.append(f"{facts.unlabelled:,} of {facts.rows:,} rows have no label and were left out.")
@@ -269,7 +269,7 @@ def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]
 def doubts(
     options: Options, facts: Facts, classes: Classes | None, pair: tuple[Any, Any] | None, rows: int
 ) -> list[str]:
-    """Models that are never right, or so often wrong that their probabilities must be of the other class."""
+    """Warnings: models that are never right, or wrong so often that ``--positive`` must be the other class."""
     found = []
     for k, model in enumerate(options.models):
         answers = rows - facts.missing[k]

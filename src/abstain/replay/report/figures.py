@@ -1,4 +1,4 @@
-"""What the figures of the report show, worked out without drawing."""
+"""The figures of the report: what they show, by functions that do not draw, and how Plotly draws it."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -11,10 +11,10 @@ from ..._core.pages import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from ..policies import Replay, Timeline
 
 MOST_POINTS = 60
-"""More points over time are noise to the eye."""
+"""More points over time are hard to read."""
 LEAST_POINTS = 12
 CASES_A_POINT = 250
-"""Means over fewer cases jump about; short logs have fewer points for it."""
+"""Means over fewer cases are noisy, so short logs have fewer points."""
 MOST_LINES = 12
 MOST_AREAS = 6
 KINDS = {
@@ -29,7 +29,7 @@ class Line(NamedTuple):
     key: str
     label: str
     y: list[float | None]
-    """None where there is nothing to show, as where the gate was only taught."""
+    """None if there is nothing to show: during the warm start of the gate, say."""
 
 
 class OverTime(NamedTuple):
@@ -42,21 +42,21 @@ class OverTime(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A share of cases answered, and what their mistakes cost an answered case."""
+    """A share of cases answered, and the price of mistakes per answered case."""
 
     answered: float
     price: float
 
 
 class Trade(NamedTuple):
-    """The price of mistakes against the share of cases answered: a curve a model, and where the gate was."""
+    """The price of mistakes against the share of cases answered: one curve per model, one point for the gate."""
 
     curves: list[tuple[str, list[Point]]]
     gate: Point
 
 
 class ClassMistakes(NamedTuple):
-    """Of a class's cases, the share with a mistake."""
+    """The share of mistakes among the cases of a class."""
 
     name: str
     rows: int
@@ -65,7 +65,7 @@ class ClassMistakes(NamedTuple):
 
 
 def coarse(timeline: Timeline, rows: int) -> Timeline:
-    """Neighbouring pieces put together, so that a point stands for enough cases; thresholds by their median.
+    """Join neighbouring pieces, so that a point stands for enough cases; thresholds are medians.
 
     NaN, where nothing is known, counts only where there is nothing else.
     """
@@ -95,7 +95,7 @@ def coarse(timeline: Timeline, rows: int) -> Timeline:
 
 
 def over_time(replay: Replay, lines: list[Line]) -> OverTime:
-    """Lines of `coarse` pieces over times, where the log has such as a calendar knows, else over rows."""
+    """Lines of `coarse` pieces over dates, if the log has them, else over rows."""
     pieces, dates = coarse(replay.timeline, replay.rows), _dates(replay.timeline.time)
     if not dates:
         return OverTime(pieces.row, lines, replay.first or None)
@@ -115,7 +115,7 @@ def _line(key: str, label: str, values: Sequence[float]) -> Line:
 
 
 def prices(replay: Replay) -> OverTime:
-    """The price a case of the gate and its alternatives."""
+    """The price per case of the gate and its alternatives."""
     found = coarse(replay.timeline, replay.rows).loss
     lines = [_line(kind, KINDS[kind], [v * replay.price for v in found[kind]]) for kind in KINDS if kind in found]
     return over_time(replay, lines)
@@ -132,7 +132,7 @@ def reviews(replay: Replay) -> OverTime:
 
 
 def followed(replay: Replay) -> OverTime:
-    """The share of cases in which the gate followed each model; those followed least are put together."""
+    """The share of cases in which the gate followed each model; the least followed ones are joined."""
     found = coarse(replay.timeline, replay.rows).model
     order = most_followed(replay)
     own, rest = (order, []) if len(order) <= MOST_AREAS else (order[:MOST_AREAS], order[MOST_AREAS:])
@@ -156,9 +156,7 @@ def thresholds(replay: Replay) -> OverTime:
 
 
 def span(shows: OverTime) -> list[float]:
-    """The part of [0, 1] that lines are in where rows are scored, with some room: thresholds near 1 are told apart,
-    also if the gate tried low ones at first.
-    """
+    """The range of the lines on the scored rows, with some room, so that thresholds near 1 stay apart."""
     begin = 0
     if shows.scored is not None:  # times are texts that sort as they follow each other
         begin = sum(x < shows.scored for x in shows.x)  # type: ignore[operator]
@@ -169,7 +167,7 @@ def span(shows: OverTime) -> list[float]:
 
 
 def answers(replay: Replay) -> OverTime | None:
-    """The share of cases each model answered, of those models that did not always; None if all did."""
+    """The share of cases answered by each model that did not always answer; None if all did."""
     short = {name: values for name, values in replay.timeline.answered.items() if min(values, default=1.0) < 1.0}
     if not short:
         return None
@@ -179,7 +177,7 @@ def answers(replay: Replay) -> OverTime | None:
 
 
 def trade(replay: Replay) -> Trade:
-    """Risk and coverage in money; of many models, those the gate followed most."""
+    """Risk and coverage in money; of many models, those that the gate followed most."""
     order = most_followed(replay)
     curves = sorted(replay.curves, key=lambda c: order.index(c.model) if c.model in order else len(order))
     return Trade(
@@ -216,7 +214,7 @@ class Key(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A figure for `Plotly.newPlot`, and its legend, an entry a trace."""
+    """A figure for `Plotly.newPlot`, and its legend, one entry per trace."""
 
     figure: Figure
     legend: list[Key]
@@ -236,9 +234,9 @@ POLICIES = {
 MONEY: Figure = {"hoverformat": ",.4~g", "rangemode": "normal"}
 """An axis of prices."""
 FEW_POINTS = 5
-"""Fewer are no curve, and drawn as points."""
+"""Fewer are drawn as points instead of a curve."""
 LONGEST = 26
-"""Letters of a name inside a figure; the page's tables have it whole."""
+"""Letters of a name inside a figure; tables show the whole name."""
 
 
 def model_looks(names: Sequence[str]) -> dict[str, Look]:
@@ -253,7 +251,7 @@ def share(most: float | None = None) -> Figure:
 
 
 def shown(name: str, longest: int = LONGEST) -> str:
-    """A name inside a figure, where Plotly reads some markup: short, and nothing but text.
+    """A name inside a figure, short and without the markup that Plotly would read.
 
     >>> shown("<b>gbm"), shown("a" * 40 + "-2024")
     ('&lt;b&gt;gbm', 'aaaaaaaaaaaaa…aaaaaaa-2024')
@@ -309,7 +307,7 @@ def areas(shows: OverTime, looks: Mapping[str, Look]) -> Drawn:
 
 
 def curves(shows: Trade, looks: Mapping[str, Look]) -> Drawn:
-    """Price of mistakes against the share answered, and where the gate was."""
+    """Price of mistakes against the share answered, with the gate as a point."""
     data, keys = [], []
     for name, points in shows.curves:
         few = len(points) < FEW_POINTS
@@ -329,7 +327,7 @@ def curves(shows: Trade, looks: Mapping[str, Look]) -> Drawn:
 
 
 def bars(shows: Sequence[ClassMistakes]) -> Drawn:
-    """Two bars a class, one below the other: names have room, also on a phone."""
+    """Two bars per class, one below the other, so that names fit on a phone."""
     places = list(range(len(shows)))
     data, keys = [], []
     for kind, label, shares in (

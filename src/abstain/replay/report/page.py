@@ -13,12 +13,12 @@ from . import figures
 from .figures import MONEY, POLICIES, Drawn, Look, areas, bars, curves, lines, model_looks, share
 
 CASES = 1_000
-"""Savings are told for this many cases."""
+"""Savings are shown for this many cases."""
 MINUS = "\N{MINUS SIGN}"
 
 
 class Money(NamedTuple):
-    """The gate against the fixed threshold, a case and per `CASES`."""
+    """The gate compared with the tuned threshold, per case and per `CASES`."""
 
     gate: str
     tuned: str
@@ -30,7 +30,7 @@ class Money(NamedTuple):
 
 
 def number(value: float, scale: float | None = None, sign: bool = False) -> str:
-    """``value`` with three digits, or with as many decimals as ``scale`` takes for that; a real minus.
+    """``value`` with three digits, or with as many decimals as ``scale`` needs for three; with a real minus sign.
 
     >>> number(0.13129), number(1234.5), number(2.0, scale=150.0), number(0.5, sign=True)
     ('0.131', '1,234', '2', '+0.500')
@@ -44,7 +44,7 @@ def number(value: float, scale: float | None = None, sign: bool = False) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of cases.
+    """A share of cases in per cent.
 
     >>> percent(0.0814), percent(1.0), percent(0.0004)
     ('8.1 %', '100 %', '0.04 %')
@@ -61,14 +61,12 @@ def amount(replay: Replay, value: float, scale: float | None = None) -> str:
 
 
 def plain_price(replay: Replay, value: float) -> str:
-    """A price the user gave, as it was given: 5 rather than 5.00."""
+    """A price as the user gave it: 5 rather than 5.00."""
     return f"{value:,.6g} {replay.unit}".strip()
 
 
 def scale(replay: Replay) -> float:
-    """The price a case that fixes the decimals of all of them: that of the gate, or of the tuned threshold; where both
-    are 0, the largest of all.
-    """
+    """The price per case that fixes the decimals of all prices: of the gate or the tuned threshold, or the largest."""
     found = [policy.loss * replay.price for policy in replay.policies if policy.kind in ("gate", "tuned")]
     return max(found, default=0.0) or max((policy.loss * replay.price for policy in replay.policies), default=0.0)
 
@@ -79,7 +77,7 @@ def of_kind(replay: Replay, kind: str) -> Policy | None:
 
 
 def money(replay: Replay) -> Money | None:
-    """What the gate saved or lost against the tuned threshold; None where they were not compared."""
+    """What the gate saved or lost against the tuned threshold; None if they were not compared."""
     gate, tuned = of_kind(replay, "gate"), of_kind(replay, "tuned")
     if gate is None or tuned is None or gate.difference is None:
         return None
@@ -107,13 +105,13 @@ def money(replay: Replay) -> Money | None:
 
 
 def _interval(ends: tuple[float, float], lost: bool, largest: float) -> str:
-    """In the direction of the title: a loss of 2 to 7, a saving of -1 to 4."""
+    """The interval in the direction of the title: a loss of 2 to 7, a saving of -1 to 4."""
     low, high = (-ends[1], -ends[0]) if lost else ends
     return f"{number(low, largest)} to {number(high, largest)}"
 
 
 def _doubt(ends: tuple[float, float], lost: bool) -> str:
-    """Whether the interval leaves the sign open."""
+    """Say whether the interval includes 0."""
     if ends[0] <= 0.0 <= ends[1]:
         return "It may be luck: the 95 % interval of the difference goes from a loss to a saving; take them as equal."
     side = "loss" if lost else "saving"
@@ -121,7 +119,7 @@ def _doubt(ends: tuple[float, float], lost: bool) -> str:
 
 
 def prices(replay: Replay) -> str:
-    """What a review and a mistake cost. Only where mistakes differ, there is a dearest."""
+    """The prices of a review and a mistake; the highest one, if mistakes differ."""
     review, mistake = plain_price(replay, replay.cost * replay.price), plain_price(replay, replay.price)
     if replay.stakes:
         return f"A review costs {review}, a mistake what is at stake in the case, at most {mistake}"
@@ -132,7 +130,7 @@ def prices(replay: Replay) -> str:
 
 
 def reviews(replay: Replay) -> str | None:
-    """How much reviewers see with the gate and without; a day, where the log has times and lasts that long."""
+    """How many cases reviewers see with and without the gate; per day, if the log has times and lasts a day."""
     gate, tuned = of_kind(replay, "gate"), of_kind(replay, "tuned")
     if gate is None or tuned is None:
         return None
@@ -162,7 +160,7 @@ MEANINGS = {
 
 
 class Row(NamedTuple):
-    """A policy's cells."""
+    """The cells of a policy."""
 
     kind: str
     name: str
@@ -170,15 +168,15 @@ class Row(NamedTuple):
     mistakes: str
     reviews: str
     difference: str
-    """From tuned, in per cent of it; and the interval of that, and in money."""
+    """From tuned, in per cent of it; its interval; and in money."""
     interval: str
     money: str
     beyond: bool
-    """Whether it reviews more than there is capacity for."""
+    """Whether it reviews more than the capacity allows."""
 
 
 def rows(replay: Replay) -> list[Row]:
-    """A row a policy, prices with the same decimals."""
+    """One row per policy, prices with the same decimals."""
     return [_row(replay, policy) for policy in replay.policies]
 
 
@@ -192,7 +190,7 @@ def _row(replay: Replay, policy: Policy) -> Row:
 
 
 def meanings(replay: Replay) -> list[tuple[str, str]]:
-    """What each kind in the table is, by the name it has there."""
+    """The meaning of each kind of policy, by its name in the table."""
     found: dict[str, str] = {}
     for policy in replay.policies:
         if policy.kind in MEANINGS:
@@ -212,7 +210,7 @@ class Section(NamedTuple):
 
 
 def sections(replay: Replay) -> list[Section]:
-    """Those that have something to show."""
+    """The sections that have something to show."""
     looks = model_looks(list(dict.fromkeys([*figures.most_followed(replay), *replay.models])))
     found: list[Section] = []
     if replay.timeline.row:
@@ -295,7 +293,7 @@ def write(replay: Replay, path: Path) -> None:
 
 
 def html(replay: Replay) -> str:
-    """The page as text. Whatever comes from the log is escaped, by Jinja2 in the page and by `drawing` in figures."""
+    """The page as text. Jinja2 escapes whatever comes from the log; in figures, `figures.shown` does."""
     from plotly.offline import get_plotlyjs
 
     found = sections(replay)
