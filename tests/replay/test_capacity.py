@@ -7,7 +7,8 @@ from abstain.replay.run import replay
 
 from .logs import options, small_log
 
-pytestmark = pytest.mark.usefixtures("no_page")
+# Kernels of a gate with a capacity take long to compile.
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("no_page")]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 1.0])

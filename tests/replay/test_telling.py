@@ -1,14 +1,20 @@
 """What the terminal says of columns, capacity and differences."""
 
+import io
+from pathlib import Path
+
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from abstain._core import terminal
 from abstain.cli import app
+from abstain.cli.replay import show
 from abstain.replay.options import Options, dropped, model_columns
 from abstain.replay.run import replay
 
 from .logs import options, small_log
+from .replays import a_replay
 
 pytestmark = pytest.mark.usefixtures("no_page")
 
@@ -56,9 +62,10 @@ def test_why_a_column_is_not_taken():
 
 
 @pytest.mark.parametrize("share", [0.1, 1.0])
-def test_policies_beyond_the_capacity_are_marked(tmp_path, monkeypatch, share):
-    monkeypatch.setenv("COLUMNS", "120")
-    text = told(tmp_path, small_log(400), *NAMED, "--capacity", str(share))
+def test_policies_beyond_the_capacity_are_marked(share):
+    console = terminal.console(width=120, file=io.StringIO())
+    show(console, a_replay(share=share), Path("out"))
+    text = console.file.getvalue()
     everything = next(line for line in text.splitlines() if "everything to review" in line)
     assert ("100 %*" in everything) == (share == 0.1)
     assert ("* more reviews than the 10 % there is capacity for" in text) == (share == 0.1)

@@ -29,8 +29,10 @@ def names(path):
     return sorted(one.name for one in path.iterdir())
 
 
-@pytest.mark.parametrize("step", ["reading", "checking", "playing", "writing"])
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("step", "stop"),
+    [("reading", signal.SIGINT), ("checking", signal.SIGTERM), ("playing", signal.SIGINT), ("writing", signal.SIGTERM)],
+)
 def test_stopped_half_way(tmp_path, monkeypatch, step, stop):
     small_log(300).write_csv(tmp_path / "log.csv")
 
