@@ -1,10 +1,13 @@
 """The site: what is executed elsewhere is shown as it was written, and nothing is missing."""
 
+import ast
 import importlib.util
 import inspect
+import pkgutil
 import re
+import textwrap
 import tomllib
-from functools import reduce
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -145,12 +148,54 @@ def test_the_reference_has_every_public_name():
             assert re.search(rf":: abstain\.{name}$", pages, re.MULTILINE), name
 
 
+DESCRIBED = ("datasets", "experts", "graphs", "instances", "losses", "theory", "best_in_hindsight", "best_pair")
+
+
+def public_callables():
+    """Yield name, function or class, and the classes that may describe its parameters."""
+    for top in DESCRIBED:
+        part = getattr(ab, top)
+        for name in getattr(part, "__all__", [""]):
+            one = getattr(part, name) if name else part
+            if inspect.isclass(one):
+                yield f"{top}.{name}", one, one.__mro__
+                for method, function in vars(one).items():
+                    if inspect.isfunction(function) and not method.startswith("_"):
+                        bases = [vars(base)[method] for base in one.__mro__ if method in vars(base)]
+                        yield f"{top}.{name}.{method}", function, bases
+            elif inspect.isfunction(one):
+                yield f"{top}.{name}", one, [one]
+
+
+def described(thing):
+    """Return the parameters under ``Args:``, and the fields with a docstring below them."""
+    section = re.search(r"^Args:\n((?: {4}.*\n?|\n)+)", inspect.getdoc(thing) or "", re.MULTILINE)
+    names = set(re.findall(r"^    (\w+):", section[1], re.MULTILINE)) if section else set()
+    if inspect.isclass(thing) and thing.__module__.startswith("abstain"):
+        body = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0].body
+        names |= {
+            field.target.id
+            for field, text in pairwise(body)
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+        }
+    return names
+
+
+def test_every_public_parameter_has_a_sentence():
+    for name, thing, sources in public_callables():
+        wanted = {one for one in inspect.signature(thing).parameters if one != "self" and not one.startswith("_")}
+        missing = wanted - set().union(*map(described, sources))
+        assert not missing, f"{name}: no sentence for {', '.join(sorted(missing))}"
+
+
 def test_every_name_of_the_reference_exists():
     """A function is a function, a class a class, a module a module."""
     kinds = {"function": inspect.isfunction, "class": inspect.isclass, "module": inspect.ismodule}
     for path in (ROOT / "docs" / "reference").glob("*.md"):
         for kind, name in re.findall(r"^\.\. auto(\w+):: (\S+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
-            assert kinds[kind](reduce(getattr, name.split(".")[1:], ab)), f"{path.name}: {name} is no {kind}"
+            module, _, last = name.rpartition(".")
+            found = getattr(pkgutil.resolve_name(module), last)  # a function may have the name of its module
+            assert kinds[kind](found), f"{path.name}: {name} is no {kind}"
 
 
 def test_versions_agree():

@@ -257,6 +257,13 @@ class ExpertSet(ABC):
     def advise_block(self, X: Floats, out: Floats | None = None) -> Advice:
         """Run `advise_rows` on a table that was checked before, and check the result unless the methods that made it
         are the library's own.
+
+        Args:
+            X: Finite inputs (n, n_features) that passed `check_inputs`.
+            out: A table of at least (n, P) floats that the predictions may be written to.
+
+        Returns:
+            Predictions (n, P) and abstentions (n, A).
         """
         advice = self.advise_rows(X, out)
         if not (is_trusted(self.advise_rows) and is_trusted(self.check_inputs)):

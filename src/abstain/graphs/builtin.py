@@ -188,7 +188,14 @@ _COMPILED = ("out_neighbours", "observe", "n_edges", "matrix", "relation")
 
 
 def kernel_of(graph: FeedbackGraph) -> int:
-    """Return which compiled graph this is; `GIVEN` if a user wrote it, or redefined a method that is compiled."""
+    """Return which compiled graph this is.
+
+    Args:
+        graph: The graph of a learner.
+
+    Returns:
+        Its number in `graphs.base`; `GIVEN` if a user wrote the graph, or redefined a method that is compiled.
+    """
     compiled = all(is_trusted(getattr(get(graph), name)) for name in _COMPILED)
     return graph.kernel if compiled else FeedbackGraph.kernel
 

@@ -63,7 +63,14 @@ class Problem(ABC):
         """
 
     def regime(self, n: int) -> Ints:
-        """Return the regime of each of n rounds (n,): always 0, because there is only one."""
+        """Return the regime of each round.
+
+        Args:
+            n: The number of rounds.
+
+        Returns:
+            Zeros (n,), because there is only one regime.
+        """
         return np.zeros(as_count(n, "n", least=0, most=MOST), np.int64)
 
 
@@ -394,7 +401,14 @@ class RandomLabels:
     """The cost of abstaining."""
 
     def side(self, n: int) -> int:
-        """Return the number of points per side of the grid: the least s with s^d at least n."""
+        """Return the number of points per side of the grid.
+
+        Args:
+            n: The number of rounds.
+
+        Returns:
+            The least s with s^d at least n.
+        """
         n = as_count(n, "n", least=0, most=MOST)
         side = max(1, int(n ** (1.0 / self.dim)) - 1)  # one less, because the root is rounded
         while side**self.dim < n:
@@ -440,7 +454,14 @@ class RandomLabels:
         return labels * min(1.0, self.lipschitz / self.side(len(labels)))
 
     def best_loss(self, n: int) -> float:
-        """Return the ramp loss of that function in n rounds, ``(gamma - a) / (2 gamma)`` in each."""
+        """Return the total ramp loss of the function of `best`.
+
+        Args:
+            n: The number of rounds.
+
+        Returns:
+            ``(gamma - a) / (2 gamma)`` times n.
+        """
         n = as_count(n, "n", least=0, most=MOST)
         return n / 2.0 - self.least(n)
 

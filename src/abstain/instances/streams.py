@@ -32,7 +32,14 @@ class Stream:
     _regime: Callable[[Ints, int], Ints]
 
     def regime(self, n: int) -> Ints:
-        """Return the regime of each of n rounds (n,)."""
+        """Return the regime of each round.
+
+        Args:
+            n: The number of rounds.
+
+        Returns:
+            The regimes (n,), counted from 0.
+        """
         n = as_count(n, "n", least=0, most=MOST)
         return self._regime(np.arange(n), n)
 
