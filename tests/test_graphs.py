@@ -25,7 +25,7 @@ def edges_of(matrix):
         ("D", {"ij", "ji", "ki", "kj"}),
     ],
 )
-def test_figure_4_own_graph(region, edges):
+def test_figure_4_graph_of_the_instance(region, edges):
     x = [1.0, 1.0, 1.0, *REGIONS[region]]
     learner = ab.UCBNT(FIGURE_4, cost=0.2, graph="abstention")
     matrix = learner.graph.matrix(learner.moment(x))
@@ -56,7 +56,7 @@ def test_figure_4_estimated_graph_holds_the_subset_graph():
 
 
 @pytest.mark.parametrize("word", ["self_loops", "complete", "subset", "abstention", "estimated"])
-def test_objects_agree_with_the_compiled_graphs(word):
+def test_graph_objects_agree_with_compiled_graphs(word):
     """What a graph object says is what the learner does: edges and out-neighbours, round by round."""
     experts = ab.experts.hyperplanes(2, 3, 4, always_predict=True, seed=0)
     learner = ab.UCBNT(experts, cost=0.3, graph=word)
@@ -87,31 +87,31 @@ def test_edges_of_ucb_gt_with_empty_rings(m):
     assert trace.edges.tolist() == [2000**2, 10**4 * (19 * m + 20)]
 
 
-def test_edges_of_the_others():
+def test_edges_of_the_other_learners():
     experts = ab.experts.hyperplanes(2, 100, 20, seed=0)
     X, y = ab.datasets.load("synthetic", n=50, seed=0)
     for learner, edges in ((ab.UCB, 2000), (ab.UCBNT, 20 * 100**2), (ab.FullSupervision, 2000**2)):
         assert ab.simulate(learner(experts, cost=0.2), X, y, checkpoints=[1, 50]).edges.tolist() == [edges, edges]
 
 
-@pytest.mark.parametrize("graph", ["tree", 7, None])
-def test_unknown_graph(graph):
+@pytest.mark.parametrize("graph", ["tree", None])
+def test_an_unknown_graph_is_refused(graph):
     with pytest.raises(InputError, match=r"^graph: expected .* subset"):
         ab.UCBNT(FIGURE_4, cost=0.1, graph=graph)
 
 
-def test_subset_without_a_relation():
+def test_the_subset_graph_needs_a_relation():
     with pytest.raises(InputError, match="rule_subset="):
         ab.UCBNT(ab.experts.from_columns(2, 2), cost=0.1)
 
 
-@pytest.mark.parametrize("matrix", [np.eye(2), np.ones((3, 2)), [[2]], np.zeros((0, 0))])
-def test_wrong_matrix(matrix):
+@pytest.mark.parametrize("matrix", [np.eye(2), np.ones((3, 2)), [[2]]])
+def test_a_wrong_matrix_is_refused(matrix):
     with pytest.raises(InputError, match="^matrix: expected"):
         ab.UCBNT(FIGURE_4, cost=0.1, graph=ab.graphs.fixed(matrix))
 
 
-def test_a_wrong_graph_of_ones_own_changes_nothing():
+def test_a_wrong_graph_of_a_user_changes_nothing():
     class Wrong(ab.graphs.FeedbackGraph):
         def out_neighbours(self, expert, now):
             return np.ones(2)
@@ -124,7 +124,7 @@ def test_a_wrong_graph_of_ones_own_changes_nothing():
 
 
 class Stingy(ab.graphs.FeedbackGraph):
-    """Counts its rounds, and lets nobody but the chosen hear."""
+    """Counts its rounds, and updates only the chosen expert."""
 
     def __init__(self):
         self.rounds = 0
@@ -136,8 +136,8 @@ class Stingy(ab.graphs.FeedbackGraph):
         self.rounds += 1
 
 
-def test_the_memory_of_a_graph_of_ones_own():
-    """A clone begins anew with a graph of its own; after an exception it is as before."""
+def test_a_graph_with_a_memory_is_copied_and_restored():
+    """A clone starts with a fresh graph; after an exception the graph is as before."""
     X, y = np.column_stack([np.ones((50, 3)), np.random.default_rng(0).normal(size=(50, 3))]), np.ones(50)
     learner = ab.UCBNT(FIGURE_4, cost=0.2, graph=Stingy())
     ab.simulate(learner, X, y)
@@ -152,7 +152,7 @@ def test_the_memory_of_a_graph_of_ones_own():
     assert (learner.round, learner.graph.rounds) == (50, 50)
 
 
-def test_a_graph_is_asked_and_told_of_the_same_round():
+def test_out_neighbours_and_observe_see_the_same_round():
     class Diary(Stingy):
         def __init__(self):
             super().__init__()
@@ -171,7 +171,7 @@ def test_a_graph_is_asked_and_told_of_the_same_round():
     assert learner.graph.asked == learner.graph.told == [1, 2, 3, 4, 5]
 
 
-def test_a_built_in_graph_made_ones_own_is_asked():
+def test_a_subclass_of_a_built_in_graph_is_asked():
     class Shy(type(ab.graphs.complete())):
         def out_neighbours(self, expert, now):
             return np.arange(now.experts.n_experts) == expert
@@ -182,7 +182,7 @@ def test_a_built_in_graph_made_ones_own_is_asked():
     assert learner.counts.tolist() == [1, 0, 0]
 
 
-def test_drawing():
+def test_draw_shows_every_edge():
     axes = ab.graphs.draw(SUBSET, labels=["i", "j", "k"])
     assert sum(text.get_text() in "ijk" and text.get_text() != "" for text in axes.texts) == 3
     arrows = [text for text in axes.texts if text.arrow_patch is not None]
@@ -192,7 +192,7 @@ def test_drawing():
     plt.close("all")
 
 
-def test_trust_goes_with_the_method():
+def test_only_unchanged_graphs_are_compiled():
     """A subclass that changes nothing is compiled; one that defines what is compiled is asked instead."""
     complete, fixed = type(graphs.complete()), type(graphs.fixed([[1]]))
 
@@ -225,7 +225,7 @@ def test_trust_goes_with_the_method():
     assert ab.UCBNT(FIGURE_4, cost=0.2, graph=Same()).supervised
 
 
-@pytest.mark.parametrize("matrix", [np.eye(201), [["x"]], [[0.5]], [[np.nan]]])
-def test_what_cannot_be_drawn(matrix):
+@pytest.mark.parametrize("matrix", [np.eye(201), [["x"]], [[0.5]]])
+def test_graphs_that_cannot_be_drawn_are_refused(matrix):
     with pytest.raises(InputError, match="^matrix: expected"):
         graphs.draw(matrix)

@@ -142,7 +142,7 @@ def test_the_menu_has_every_page():
 
 def test_the_reference_has_every_public_name():
     pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").glob("*.md"))
-    modules = {"datasets", "experts", "graphs", "instances", "losses", "theory"}
+    modules = {"datasets", "experts", "extend", "graphs", "instances", "losses", "theory"}
     for name in ab.__all__:
         if name not in modules and name != "AbstainError":
             assert re.search(rf":: abstain\.{name}$", pages, re.MULTILINE), name

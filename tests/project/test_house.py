@@ -15,7 +15,7 @@ from ..lowest import lowest
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 FILES = sorted(SOURCE.rglob("*.py"))
-MOST_FILES, MOST_LINES, MOST_WITH_ONE_IMPORTER, MOST_DEPENDENCIES = 200, 29_000, 45, 4
+MOST_FILES, MOST_LINES, MOST_WITH_ONE_IMPORTER, MOST_DEPENDENCIES = 200, 19_000, 45, 4
 
 
 def importers():
@@ -36,9 +36,21 @@ def importers():
     return {module: found[module] for module, path in modules.items() if path.name != "__init__.py"}
 
 
+def lines_of_code(path):
+    """Count the lines that are neither empty nor documentation, which may be as long as it needs to be."""
+    text = path.read_text(encoding="utf-8")
+    documentation = {
+        line
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        for line in range(node.lineno, node.end_lineno + 1)
+    }
+    return sum(1 for number, line in enumerate(text.splitlines(), 1) if line.strip() and number not in documentation)
+
+
 def test_the_package_stays_small():
     assert len(FILES) <= MOST_FILES
-    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in FILES) <= MOST_LINES
+    assert sum(map(lines_of_code, FILES)) <= MOST_LINES
 
 
 def test_few_modules_serve_one_other_module():
@@ -83,13 +95,13 @@ def test_the_lowest_versions_are_those_of_the_project():
     assert tuple(map(int, typer.removeprefix("typer==").split("."))) >= (0, 12, 4)
 
 
-def test_what_cannot_be_read_is_said(tmp_path):
+def test_a_dependency_without_a_lowest_version_is_refused(tmp_path):
     (tmp_path / "p.toml").write_text('[project]\ndependencies = ["numpy"]\n[project.optional-dependencies]\n')
     with pytest.raises((ValueError, KeyError)):
         lowest(tmp_path / "p.toml")
 
 
-def test_python_versions():
+def test_python_versions_agree():
     """Those of the metadata are those of the workflow."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
@@ -99,7 +111,7 @@ def test_python_versions():
     assert project["requires-python"] == ">=3.11"
 
 
-def test_the_workflow_calls_targets_that_are_there():
+def test_the_workflow_calls_existing_targets():
     yaml = pytest.importorskip("yaml")
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
     steps = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
@@ -113,7 +125,7 @@ def test_the_workflow_calls_targets_that_are_there():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="its make may be another one")
-def test_programs_lie_elsewhere_on_windows():
+def test_make_uses_the_scripts_folder_on_windows():
     for system, folder in (("Windows_NT", ".venv/Scripts"), ("", ".venv/bin")):
         command = ["make", "--dry-run", "--always-make", "bench", f"OS={system}"]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

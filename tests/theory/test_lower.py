@@ -29,8 +29,8 @@ def regrets(problems, n, repeats, make):
 
 
 @pytest.mark.parametrize("name", LIMITED)
-def test_cliques(name):
-    """Whoever sees its group's losses alone, on average over which group has the best expert."""
+def test_cliques_force_regret_on_learners_that_see_one_group(name):
+    """On average over which group has the best expert."""
     m, n = 8, 2000
     gap = (1 - 1 / m) * math.sqrt(m / n) / 2
     problems = [ab.instances.cliques(m, 2, gap, best) for best in range(m)]
@@ -38,7 +38,7 @@ def test_cliques(name):
     assert mean - 5 * error > problems[0].least(n) > 0.15 * math.sqrt(m * n)
 
 
-def test_who_sees_more_is_not_bound():
+def test_a_learner_that_sees_all_losses_has_less_regret():
     """The test above can fail: who sees all losses has less than half of what is forced on the others."""
     m, n = 64, 2000
     gap = (1 - 1 / m) * math.sqrt(m / n) / 2
@@ -47,7 +47,7 @@ def test_who_sees_more_is_not_bound():
     assert mean + 5 * error < problems[0].least(n)
 
 
-def test_the_rate_of_cliques():
+def test_ucb_nt_on_cliques_lies_between_the_bounds():
     """UCB-NT's regret is between half of ``rate log T`` and theorem 3; it grows with groups, not with their size."""
     n, beta = 40_000, 0.625
     means = {}
@@ -91,7 +91,7 @@ def test_regions_force_no_factor_for_their_number():
     assert max(of_regions) < theory.exp3_abs_bound(n, 32, 0.5)
 
 
-def test_means_of_the_instances():
+def test_the_means_of_the_problems_are_those_of_the_losses():
     """The means they say are those of the losses drawn, within five standard errors."""
     for problem in (ab.instances.cliques(3, 2, 0.2, 1), ab.instances.regions(3, 2, 0.3, 2, cost=0.7)):
         n = 100_000
@@ -101,7 +101,7 @@ def test_means_of_the_instances():
 
 
 @pytest.mark.parametrize("d", [2, 3])
-def test_random_labels(d):
+def test_random_labels_force_regret_on_cont_exp3_abs(d):
     """The function is in the class, loses what is said, and ContEXP3-ABS has the regret that is forced."""
     problem, n = ab.instances.random_labels(d, gamma=0.3, lipschitz=0.8), 600
     X, y = problem.draw(n, seed=0)
@@ -122,7 +122,7 @@ def test_random_labels(d):
         assert error < 0.2 * problem.least(n)
 
 
-def test_what_random_labels_force_grows_with_the_rate():
+def test_the_regret_forced_by_random_labels_grows_with_the_rate():
     for d in (2, 3, 5):
         problem = ab.instances.random_labels(d)
         T = [10**k for k in range(3, 8)]
