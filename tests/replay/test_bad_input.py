@@ -1,4 +1,4 @@
-"""What is wrong with a log or an option is said in a sentence, with its row and column, and nothing is written."""
+"""A wrong log or option is refused in one sentence that names row and column, and nothing is written."""
 
 import polars as pl
 import pytest
@@ -52,8 +52,6 @@ TIMES = ("--time", "t", "--label-time", "seen")
     [
         ("gbm_confidence", "high", (), ("row 150", "column gbm_confidence", "a number", "'high'")),
         ("gbm_confidence", "1.5", (), ("row 150", "column gbm_confidence", "confidence in [0, 1]", "'1.5'")),
-        ("rules_confidence", "-0.25", (), ("row 150", "column rules_confidence", "[0, 1]", "'-0.25'")),
-        ("rules_confidence", "inf", (), ("row 150", "column rules_confidence", "[0, 1]", "'inf'")),
         (
             "t",
             "1480",
@@ -61,20 +59,18 @@ TIMES = ("--time", "t", "--label-time", "seen")
             ("row 150", "column t", "each time once", "fractions of a second, or use --delay", "'1480'"),
         ),
         ("t", "3", TIMES, ("row 150", "column t", "in order", "'3'")),
-        ("t", "", TIMES, ("row 150", "column t", "a time", "''")),
         ("t", None, TIMES, ("row 150", "column t", "a time", "nothing")),
-        ("t", "soon", TIMES, ("row 150", "column t", "a number", "'soon'")),
         ("seen", "1489.5", TIMES, ("row 150", "column seen", "not before that of its case (column t)", "'1489.5'")),
     ],
 )
-def test_a_wrong_value(tmp_path, column, value, arguments, words):
+def test_a_wrong_value_is_named_by_row_and_column(tmp_path, column, value, arguments, words):
     changed(timed(), column, 150, value).write_csv(tmp_path / "log.csv", quote_style="non_numeric")
     text = refused(tmp_path / "log.csv", *arguments)
     assert all(word in text for word in words), text
 
 
-@pytest.mark.parametrize("value", ["0", "-3", "", "much", "inf"])
-def test_stakes(tmp_path, value):
+@pytest.mark.parametrize("value", ["0", "", "much"])
+def test_wrong_stakes_are_refused(tmp_path, value):
     frame = small_log(200).with_columns(at_stake=pl.int_range(200) + 1.0)
     path = tmp_path / "log.csv"
     changed(frame, "at_stake", 33, value).write_csv(path)
@@ -86,7 +82,7 @@ def test_stakes(tmp_path, value):
     assert "largest price in column at_stake" in refused(path, "--review-price", "201", "--mistake-column", "at_stake")
 
 
-def test_probabilities_and_numbers(tmp_path):
+def test_wrong_probabilities_and_numbers_are_refused(tmp_path):
     path = tmp_path / "log.csv"
     frame = pl.DataFrame({"y": [k % 2 for k in range(200)], "p": [0.5] * 200, "e": [0.25] * 200})
     changed(frame, "p", 7, "1.25").write_csv(path)
@@ -102,7 +98,7 @@ def test_probabilities_and_numbers(tmp_path):
     assert "column y: expected two classes for a binary task, got 3" in text
 
 
-def test_a_class_that_probabilities_cannot_be_of(tmp_path):
+def test_a_positive_class_that_is_no_label_is_refused(tmp_path):
     path = tmp_path / "log.csv"
     pl.DataFrame({"y": ["a", "b"] * 100, "p": [0.5] * 200}).write_csv(path)
     text = refused(path, named=("--label", "y", "--probability", "m=p", "--positive", "c"))
@@ -114,38 +110,29 @@ def test_a_class_that_probabilities_cannot_be_of(tmp_path):
     [
         (("--label", "lable"), ("--label", "no column 'lable'", "did you mean 'label'?")),
         (("--model", "x=gbm:gmb_confidence"), ("--model", "did you mean 'gbm_confidence'?")),
-        (("--time", "zzz"), ("--time", "no column 'zzz'", "there are label, gbm")),
         (("--model", "gbm=rules:rules_confidence"), ("each name once", "'gbm' twice")),
         (("--model", "x=gbm"), ("--model", "expected NAME=ANSWER:CONFIDENCE")),
-        (("--model", "gbm:conf"), ("--model", "expected NAME=ANSWER:CONFIDENCE")),
-        (("--probability", "x="), ("--probability", "expected NAME=COLUMN")),
         (("--value", "x=gbm:gbm_confidence"), ("--value", "got classes, too")),
         (("--positive", "a"), ("--positive", "expected --probability with it")),
         (("--capacity", "1.5"), ("--capacity", "a number in [0, 1], got 1.5")),
-        (("--capacity", "-0.1"), ("--capacity", "a number in [0, 1], got -0.1")),
         (("--cost", "1.1"), ("--cost", "a number in [0, 1], got 1.1")),
         (("--cost", "0.1", "--review-price", "1"), ("--cost", "either --cost or prices")),
         (("--review-price", "1"), ("--mistake-price", "expected the price of a mistake")),
-        (("--mistake-price", "1"), ("--review-price", "expected the price of a review")),
         (("--review-price", "3", "--mistake-price", "2"), ("--review-price", "at most the price of a mistake, 2")),
-        (("--review-price", "-3", "--mistake-price", "2"), ("--review-price", "expected a price of 0 or more, got -3")),
         (("--task", "sorting"), ("--task", "expected classes, binary or number, got 'sorting'")),
-        (("--task", "number"), ("--task", "expected classes or binary")),
         (("--labels", "all"), ("--labels", "expected answered, reviewed or both, got 'all'")),
-        (("--delay", "-1"), ("--delay", "got -1")),
         (("--label-time", "label"), ("--label-time", "expected --time with it")),
         (("--warm-start", "0.9"), ("--warm-start", "from 0 to 0.5, got 0.9")),
         (("--learner", "Nobody"), ("--learner", "DoublyRobust", "got 'Nobody'")),
-        (("--seed", "-1"), ("seed", "got -1")),
     ],
 )
-def test_a_wrong_option(tmp_path, arguments, words):
+def test_a_wrong_option_is_named(tmp_path, arguments, words):
     small_log(200).write_csv(tmp_path / "log.csv")
     text = refused(tmp_path / "log.csv", *arguments)
     assert all(word in text for word in words), text
 
 
-def test_no_log(tmp_path):
+def test_a_missing_empty_or_unreadable_log_is_refused(tmp_path):
     path = tmp_path / "log.csv"
     path.mkdir()
     assert "expected a file" in refused(path)
@@ -165,17 +152,16 @@ def test_no_log(tmp_path):
     refused(path, named=("--label", "label", "--model", "a=label:gbm"))
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
-def test_a_parquet_that_is_cut_off(tmp_path, share):
+def test_a_truncated_parquet_file_is_refused(tmp_path):
     path = tmp_path / "log.parquet"
     small_log(2_000).write_parquet(path)
-    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     assert "cannot be read as Parquet (is it cut off?)" in refused(path)
     path.write_bytes(b"no such thing")
     assert "cannot be read as Parquet" in refused(path)
 
 
-def test_types_that_do_not_fit(tmp_path):
+def test_columns_of_types_that_do_not_fit_are_refused(tmp_path):
     path = tmp_path / "log.parquet"
     frame = small_log(200, classes=("1", "2"))
     frame.with_columns(pl.col("label").cast(pl.Int64)).write_parquet(path)
@@ -184,7 +170,7 @@ def test_types_that_do_not_fit(tmp_path):
     assert "column gbm_confidence: expected numbers, got List" in refused(path)
 
 
-def test_a_place_that_cannot_be_written(tmp_path):
+def test_an_output_folder_that_cannot_be_written_is_refused(tmp_path):
     small_log(200).write_csv(tmp_path / "log.csv")
     (tmp_path / "file").write_text("mine")
     for out in ("file", "file/below"):
@@ -194,7 +180,7 @@ def test_a_place_that_cannot_be_written(tmp_path):
     assert sorted(one.name for one in tmp_path.iterdir()) == ["file", "log.csv"]
 
 
-def test_a_header_alone(tmp_path):
+def test_a_log_without_rows_is_refused(tmp_path):
     (tmp_path / "log.csv").write_text("label,gbm,gbm_confidence\n", encoding="utf-8")
     with pytest.raises(FileError, match="expected rows, got a header alone"):
         replay(tmp_path / "log.csv", Options(), tmp_path / "out")
