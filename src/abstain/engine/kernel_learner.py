@@ -16,8 +16,9 @@ from .._core.validation import as_table
 from ..errors import InputError, shown
 from ..experts import Advice, ExpertSet
 from ..kernels.layout import Layout, layout
+from ..kernels.packing import Packed
 from ..typing import Array, Bools, Floats, Ints
-from .decision import Choice, Decision, Identity
+from .decision import Choice, Decision
 from .learner import Learner, Seed
 from .loop import (
     Arrivals,
@@ -31,6 +32,7 @@ from .loop import (
     count_no_edges,
     inform_nothing,
     never_full,
+    note_nothing,
 )
 from .play import Playing, PlayingBlocks, blocks, writeable
 
@@ -145,8 +147,17 @@ class Calls:
     """
 
     def __init__(self, kernels: Kernels) -> None:
-        self.functions = compiled(kernels)
+        self.kernels, self.functions = kernels, compiled(kernels)
         self.code: dict[str, Callable[..., Any]] = {}
+        self._packed: Any = None
+
+    def pack(self, state: Any) -> Any:
+        """The state as compiled functions get it."""
+        if config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return state
+        if self._packed is None or self._packed.state is not state:
+            self._packed = Packed(state)
+        return self._packed
 
     def __call__(self, name: str, *arguments: Any) -> Any:
         code = self.code.get(name)
@@ -339,6 +350,10 @@ class KernelLearner(Learner):
     def _call(self) -> Calls:
         return Calls(self.kernels)
 
+    @property
+    def _packed(self) -> Any:
+        return self._call.pack(self.state)
+
     @cached_property
     def _hand(self) -> Hand:
         """Room for one round: compiled code never gets arrays that somebody else holds, or that are read-only."""
@@ -349,9 +364,9 @@ class KernelLearner(Learner):
         return Hand(np.zeros(self.experts.n_features or 0), np.zeros(self.n_rules, np.bool_), losses, carry)
 
     def _make_room(self) -> None:
-        if self.kernels.full is not never_full and self._call("full", self.state):
+        if self.kernels.full is not never_full and self._call("full", self._packed):
             self.grow()
-            if self._call("full", self.state):
+            if self._call("full", self._packed):
                 raise InputError("grow: expected room for another round, got a state that is full, too")
 
     def _take_in_hand(self, abstains: Bools, carry: Array | None = None, losses: Array | None = None) -> Hand:
@@ -378,25 +393,13 @@ class KernelLearner(Learner):
     def choose(self, advice: Advice, cost: float) -> Choice:
         self._make_room()
         u, hand = self._random.random() if self.draws else 0.0, self._hand
-        expert, probability = self._call("peek", self.round + 1, u, hand.x, hand.abstains, hand.carry, self.state)
+        expert, probability = self._call("choose", self.round + 1, u, hand.x, hand.abstains, hand.carry, self._packed)
         return self.as_choice(expert, probability, hand.carry.copy())
-
-    def _play_round(self, advice: Advice, cost: float) -> Decision:
-        if not self.compiled:
-            return super()._play_round(advice, cost)
-        self._make_room()
-        self.round += 1
-        u, hand = self._random.random() if self.draws else 0.0, self._hand
-        expert, probability, _ = self._call(
-            "decide", self.round, u, hand.x, hand.abstains, hand.losses, cost, hand.carry, _EXPECTS[self.expects],
-            self.pairs, self.state,
-        )  # fmt: skip
-        choice = self.as_choice(expert, probability, hand.carry.copy())
-        return self._decision(choice, advice, cost, self.round, Identity.new_id())
 
     def commit(self, decision: Decision) -> None:
         hand = self._take_in_hand(decision.abstains, decision.carry)
-        self._call("note", decision.round, decision.expert, hand.abstains, hand.carry, self.state)
+        if self._call.kernels.note is not note_nothing:
+            self._call("note", decision.round, decision.expert, hand.abstains, hand.carry, self._packed)
         if not self.expects[decision.abstained]:
             self._update(decision, False, hand)
 
@@ -408,7 +411,7 @@ class KernelLearner(Learner):
 
     def _update(self, decision: Decision, seen: bool, hand: Hand) -> None:
         self._call(
-            "learn", decision.expert, hand.abstains, hand.losses, seen, decision.cost, hand.carry, self.state
+            "learn", decision.expert, hand.abstains, hand.losses, seen, decision.cost, hand.carry, self._packed
         )  # fmt: skip
 
     def fits(self, decision: Decision) -> bool:
@@ -429,7 +432,7 @@ class KernelLearner(Learner):
             self._ask(x)
             if self.kernels.edges is count_no_edges:
                 return int(self._edges_shown(self._hand.abstains[np.newaxis])[0])
-            return int(self._call("edges", self.round + 1, self._hand.abstains, self.state))
+            return int(self._call("edges", self.round + 1, self._hand.abstains, self._packed))
 
     def _edges_shown(self, abstains: Bools) -> Ints:
         """Count the edges of G^ABS (n,): a predicting expert shows all losses, an abstaining one the cost."""
@@ -443,8 +446,8 @@ class KernelLearner(Learner):
         return PlayingBlocks(self, delay, later) if self.compiled else super().playing(delay, later)
 
     def play_block(
-        self, X: Floats, advice: Advice, losses: Array, costs: Floats, at: Ints, edges: Ints, late: Late | None,
-        arrivals: Arrivals | None, out: Played,
+        self, X: Floats, advice: Advice, losses: Array, costs: Floats, at: Ints, edges: Ints, late: Late,
+        arrivals: Arrivals, out: Played,
     ) -> None:  # fmt: skip
         """Play the coming rounds, for `PlayingBlocks`.
 
@@ -475,7 +478,7 @@ class KernelLearner(Learner):
         while done < n:
             self._make_room()
             done = self._call.functions.play(
-                done, self.round + 1, rounds, at, edges, late, arrivals, expects, self.pairs, hand.carry, self.state,
+                done, self.round + 1, rounds, at, edges, late, arrivals, expects, self.pairs, hand.carry, self._packed,
                 out,
             )  # fmt: skip
             if done < 0:
@@ -516,7 +519,11 @@ class KernelLearner(Learner):
             places: Where they wait, in the order in which they are learnt.
             late: What `new_late` returned.
         """
-        self._call.functions.settle(places, late, self.state)
+        for k in places.tolist():
+            expert, cost, seen = late.expert.item(k), late.cost.item(k), late.seen.item(k)
+            if expert >= 0:
+                late.expert[k] = -1
+                self._call("learn", expert, late.abstains[k], late.losses[k], seen, cost, late.carry[k], self._packed)
 
     def warm_start(self, X: ArrayLike, y: ArrayLike) -> None:
         """Learn from a table with all its labels before the first round, as full information.
@@ -548,7 +555,7 @@ class KernelLearner(Learner):
                         self.loss(advice.predictions, labels[rows]),
                         paid[rows],
                     )
-                    self._call.functions.teach(*map(writeable, given), self._hand.carry, self.state)
+                    self._call.functions.teach(*map(writeable, given), self._hand.carry, self._packed)
             except Exception:
                 self.restore(before)
                 raise

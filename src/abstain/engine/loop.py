@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.compiling import inline, kernel
+from ..kernels.compiling import inline, inlined, kernel
 from ..typing import Array, Bools, Floats, Ints
 
 
@@ -133,35 +133,14 @@ note: Any = None
 edges: Any = None
 inform: Any = None
 full: Any = None
-choose_inside: Any = None
-update_inside: Any = None
-note_inside: Any = None
-full_inside: Any = None
-# The kernels, and the kernels compiled into the loop: handing a state on to a function costs as much as a short round.
+# Placeholders for the kernels, which `compiled` puts in.
 
 
-def peek_round(t: int, u: float, x: Floats, abstains: Bools, carry: Array, s: Any) -> tuple[int, float]:
+def choose_round(t: int, u: float, x: Floats, abstains: Bools, carry: Array, s: Any) -> tuple[int, float]:
     """Choose; nothing is learnt."""
     clear(carry)
     expert, probability = choose(t, u, x, abstains, carry, s)
     return expert, probability
-
-
-def decide_round(
-    t: int, u: float, x: Floats, abstains: Bools, losses: Array, cost: float, carry: Array, expects: Expects,
-    pairs: Pairs, s: Any,
-) -> tuple[int, float, bool]:  # fmt: skip
-    """Choose, take note, and learn at once if no label will come; nothing, if there is no such expert."""
-    clear(carry)
-    expert, probability = choose(t, u, x, abstains, carry, s)
-    if expert < 0 or expert >= pairs.rule.size:
-        return expert, probability, False
-    note(t, expert, abstains, carry, s)
-    abstained = abstains[pairs.rule[expert]]
-    expected = expects.abstained if abstained else expects.predicted
-    if not expected:
-        update(expert, abstains, losses, expected, cost, carry, s)
-    return expert, probability, abstained
 
 
 def note_round(t: int, expert: int, abstains: Bools, carry: Array, s: Any) -> None:
@@ -193,28 +172,20 @@ def is_full(s: Any) -> bool:
     return bool(full(s))
 
 
-def settle(places: Ints, late: Late, s: Any) -> None:
-    """Learn the rounds that wait at these places."""
-    for k in places:
-        if late.expert[k] >= 0:
-            update(late.expert[k], late.abstains[k], late.losses[k], late.seen[k], late.cost[k], late.carry[k], s)
-            late.expert[k] = -1
-
-
 def play(
-    first: int, t: int, rounds: Rounds, at: Ints, n_edges: Ints, late: Late | None, arrivals: Any,
-    expects: Expects, pairs: Pairs, carry: Array, s: Any, out: Played,
+    first: int, t: int, rounds: Rounds, at: Ints, n_edges: Ints, late: Late, arrivals: Arrivals, expects: Expects,
+    pairs: Pairs, carry: Array, s: Any, out: Played,
 ) -> int:  # fmt: skip
     """Play a block from row ``first`` on, row i in round t + i; stop at the row for which there is no room.
 
     If in row i an expert is chosen that there is not, it returns -1 - i.
 
-    ``at`` holds the 0-based rows before which the edges are to be counted into ``n_edges``. With ``late`` labels are
-    learnt when ``arrivals`` says, and if none came, that is known then.
+    ``at`` holds the 0-based rows before which the edges are to be counted into ``n_edges``. If there are places in
+    ``late``, labels are learnt when ``arrivals`` says, and if none came, that is known then.
     """
-    checkpoint = 0
+    checkpoint, delayed = 0, late.expert.size > 0
     for i in range(first, rounds.u.size):
-        if full_inside(s):
+        if full(s):
             return i
         abstains, losses, cost = rounds.abstains[i], rounds.losses[i], rounds.cost[i]
         while checkpoint < at.size and at[checkpoint] <= i:
@@ -222,10 +193,10 @@ def play(
                 n_edges[checkpoint] = edges(t + i, abstains, s)
             checkpoint += 1
         clear(carry)
-        expert, _ = choose_inside(t + i, rounds.u[i], rounds.x[i], abstains, carry, s)
+        expert, _ = choose(t + i, rounds.u[i], rounds.x[i], abstains, carry, s)
         if expert < 0 or expert >= pairs.rule.size:
             return -1 - i
-        note_inside(t + i, expert, abstains, carry, s)
+        note(t + i, expert, abstains, carry, s)
         abstained = abstains[pairs.rule[expert]]
         out.expert[i] = expert
         out.abstained[i] = abstained
@@ -235,58 +206,58 @@ def play(
         expected = expects.abstained if abstained else expects.predicted
         seen = expected
         if rounds.comes.size > 0:
-            seen = rounds.comes[i, np.uint64(abstained)]
-        if late is None:
-            update_inside(expert, abstains, losses, seen, cost, carry, s)
-        else:
-            if not expected:
-                update(expert, abstains, losses, expected, cost, carry, s)
-            if expected:
-                k = arrivals.place[i]
-                late.expert[k], late.cost[k], late.seen[k] = expert, cost, seen
-                for a in range(np.uint64(abstains.size)):
-                    late.abstains[k, a] = abstains[a]
-                for p in range(np.uint64(losses.size)):
-                    late.losses[k, p] = losses[p]
-                for c in range(np.uint64(carry.size)):
-                    late.carry[k, c] = carry[c]
-            for j in range(arrivals.first[i], arrivals.first[i + 1]):
+            seen = expected and rounds.comes[i, np.uint64(abstained)]
+        if delayed and expected:
+            place = arrivals.place[i]
+            late.expert[place], late.cost[place], late.seen[place] = expert, cost, seen
+            for a in range(np.uint64(abstains.size)):
+                late.abstains[place, a] = abstains[a]
+            for p in range(np.uint64(losses.size)):
+                late.losses[place, p] = losses[p]
+            for c in range(np.uint64(carry.size)):
+                late.carry[place, c] = carry[c]
+        # This round, if it need not wait, and then those whose labels arrive. The update is compiled in only once.
+        j, last = (arrivals.first[i], arrivals.first[i + 1]) if delayed else (0, 0)
+        own = not (delayed and expected)
+        carried, waiting = carry, expert
+        while own or j < last:
+            if not own:
                 k = arrivals.come[j]
-                if late.expert[k] >= 0:
-                    update(
-                        late.expert[k], late.abstains[k], late.losses[k], late.seen[k], late.cost[k], late.carry[k], s
-                    )  # fmt: skip
+                waiting, abstains, losses = late.expert[k], late.abstains[k], late.losses[k]
+                seen, cost, carried = late.seen[k], late.cost[k], late.carry[k]
                 late.expert[k] = -1
+                j += 1
+            if waiting >= 0:
+                update(waiting, abstains, losses, seen, cost, carried, s)
+            own = False
     return int(rounds.u.size)
 
 
 class Compiled(NamedTuple):
     """The patterns with a learner's kernels."""
 
-    peek: Any
-    decide: Any
+    choose: Any
     note: Any
     learn: Any
     teach: Any
     edges: Any
     full: Any
-    settle: Any
     play: Any
 
 
 @cache
 def compiled(kernels: Kernels) -> Compiled:
     """The loop and the single rounds of an algorithm; learners with the same kernels share them."""
-    patterns = (peek_round, decide_round, note_round, learn_round, teach, count_edges, is_full, settle, play)
-    return Compiled(*(_with(pattern, kernels) for pattern in patterns))
+    parts = {name: inlined(function) for name, function in kernels._asdict().items()}
+    patterns = (choose_round, note_round, learn_round, teach, count_edges, is_full, play)
+    return Compiled(*(_with(pattern, parts) for pattern in patterns))
 
 
-def _with(pattern: Any, kernels: Kernels) -> Any:
+def _with(pattern: Any, parts: dict[str, Any]) -> Any:
     """A pattern's code under a name of its own, so that it is kept on disk by itself, with these kernels in it."""
-    own = kernels.choose.py_func
+    own = parts["choose"].py_func
     name = f"{pattern.__name__}_{own.__module__}_{own.__qualname__}".replace(".", "_").replace("<locals>", "local")
     code = pattern.__code__.replace(co_name=name, co_qualname=name)
-    inside = {f"{part}_inside": inline(value.py_func) for part, value in kernels._asdict().items()}
-    function = types.FunctionType(code, {**pattern.__globals__, **kernels._asdict(), **inside}, name)
+    function = types.FunctionType(code, {**pattern.__globals__, **parts}, name)
     function.__module__, function.__qualname__, function.__doc__ = __name__, name, pattern.__doc__
     return kernel(function)

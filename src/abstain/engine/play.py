@@ -292,6 +292,10 @@ class Playing(ABC):
         """Learn all labels that are still to come."""
 
 
+NO_ARRIVALS = Arrivals(*(np.zeros(0, np.int64) for _ in Arrivals._fields))
+"""Where labels are learnt at once."""
+
+
 class PlayingBlocks(Playing):
     """A game of a compiled learner, in blocks of rounds.
 
@@ -304,13 +308,13 @@ class PlayingBlocks(Playing):
     def __init__(self, learner: "KernelLearner", delay: int, later: bool) -> None:
         self._learner = learner
         self._waiting = Waiting(delay) if delay > 0 or later else None
-        self._late: Late | None = None
+        self._late = learner.new_late(0, None)
 
-    def _arrange(self, n: int, due: Ints | None) -> Arrivals | None:
+    def _arrange(self, n: int, due: Ints | None) -> Arrivals:
         if self._waiting is None:
-            return None
+            return NO_ARRIVALS
         arrivals = self._waiting.arrange(n, due)
-        if self._late is None or len(self._late.expert) < self._waiting.n_places:
+        if len(self._late.expert) < self._waiting.n_places:
             self._late = self._learner.new_late(self._waiting.n_places, self._late)
         return arrivals
 
@@ -341,7 +345,7 @@ class PlayingBlocks(Playing):
                 deliver_signals()
 
     def finish(self) -> None:
-        if self._waiting is not None and self._late is not None:
+        if self._waiting is not None:
             self._learner.settle(self._waiting.left(), self._late)
 
 

@@ -7,7 +7,7 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -15,7 +15,8 @@ import numba
 import numpy as np
 from numba.core import config
 from numba.core.caching import IndexDataCacheFile, NullCache
-from numba.core.compiler import CompileResult
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult
 from numba.core.dispatcher import Dispatcher
 
 _STABLE = {"numpy", "numba", "scipy", *sys.stdlib_module_names}
@@ -208,7 +209,49 @@ def kernel(function: F) -> F:
     return cast(F, compiled)
 
 
+class _PartLibrary(JITCodeLibrary):
+    """The code of a function that is compiled into its callers alone: linked, but neither optimised nor made executable.
+
+    Numba would do both for every function, and for all that it calls again: more than half of LLVM's time.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        return self
+
+    def set_env(self, name: str, env: Any) -> None:
+        """Nothing to set: it is not in memory."""
+
+
+class _PartCompiler(Compiler):
+    def compile_extra(self, func: Any) -> Any:
+        self.state.library = _PartLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        return super().compile_extra(func)
+
+
+def part(function: F) -> F:
+    """Compile ``function`` for the kernels that call it; it cannot be called from Python."""
+    return cast(F, numba.njit(**_OPTIONS, no_cpython_wrapper=True, pipeline_class=_PartCompiler)(function))
+
+
 def inline(function: F) -> F:
-    """Compile ``function`` into its callers; it cannot be called from Python."""
+    """Compile ``function`` into its callers, at every call; it cannot be called from Python."""
     inside: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True}
-    return cast(F, numba.njit(**_OPTIONS, **inside)(function))
+    return cast(F, numba.njit(**_OPTIONS, **inside, pipeline_class=_PartCompiler)(function))
+
+
+@cache
+def inlined(function: Any) -> Any:
+    """A kernel, or a function that is `inline` anyway, for a caller that it is to be compiled into."""
+    return function if function.targetoptions.get("forceinline") else inline(function.py_func)

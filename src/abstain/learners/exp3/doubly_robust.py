@@ -16,14 +16,14 @@ from ...engine.changes import Change, gathered, since
 from ...engine.kernel_learner import Hand
 from ...errors import InputError
 from ...experts import Advice, ExpertSet
-from ...kernels.compiling import inline, kernel
+from ...kernels.compiling import inline
 from ...typing import Array, Bools, Floats, Ints
 from .drawing import answer, draw, teaches_nothing
 from .exp3_abs import note
 from .guesses import Constants, Guesses, believe, forget_some, guess, guesses, learn_guesses, learn_label, look, miss
 from .limits import LIMITS, Bucket, bucket, is_empty, priced
 from .mixture import REMAKE_SIGNED, learn, mean_estimate, weigh, weigh_guard
-from .state import ADAPTIVE, ETA, LEARNT, LEAST_PROBABILITY, Memories, Rate, adaptive, one_of, weights
+from .state import ADAPTIVE, ETA, LEARNT, LEAST_PROBABILITY, Memories, Rate, adaptive, weights
 from .weighted import WeightedLearner, carry_over_guesses, fading
 
 GUESS = 2
@@ -52,7 +52,7 @@ def prepare(x: Floats, abstains: Bools, carry: Floats, s: RobustState) -> float:
     return rho
 
 
-@kernel
+@inline
 def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: RobustState) -> tuple[int, float]:
     """The expert drawn from q_t by ``u`` in [0, 1), and the probability of predicting."""
     prepare(x, abstains, carry, s)
@@ -84,8 +84,7 @@ def learn_estimates(j: int, abstains: Bools, aside: float, square: float, s: Rob
     eta = m.numbers[j, ETA]
     for p in range(np.uint64(m.shrink.size)):
         m.shrink[p] = math.exp(-eta * m.estimate[p])
-    every, keep = m.memory.every[j], m.memory.keep[j]
-    return learn(abstains, True, 0.0, 1.0, aside, square, REMAKE_SIGNED, every, keep, one_of(m, j))
+    return learn(abstains, True, 0.0, 1.0, aside, square, REMAKE_SIGNED, j, m)
 
 
 @inline
@@ -106,7 +105,7 @@ def revise(abstains: Bools, losses: Any, seen: bool, carry: Floats, s: RobustSta
     forget_some(learnt, g)
 
 
-@kernel
+@inline
 def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: RobustState) -> None:
     """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
     m = s.memories
@@ -114,7 +113,7 @@ def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, c
     for j in range(m.mix.size):
         if guarded:  # scored by plain estimates, of which the guard learns
             estimate_plainly(losses, seen, cost, carry, s)
-            m.means[j] = mean_estimate(abstains, one_of(m, j))
+            m.means[j] = mean_estimate(abstains, j, m)
         if not guarded or j < last:
             estimate(j, losses, seen, cost, carry, s)
         mean = learn_estimates(j, abstains, 0.0, 0.0, s)
@@ -127,15 +126,12 @@ def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, c
     revise(abstains, losses, seen, carry, s)
 
 
-@kernel
+@inline
 def inform(x: Any, abstains: Bools, losses: Any, cost: float, carry: Floats, s: RobustState) -> None:
     """Learn from a round that nobody decided on, whose label is known."""
     prepare(x, abstains, carry, s)
     carry[0] = 1.0
     update(0, abstains, losses, losses.size > 0, cost, carry, s)
-
-
-update_inside = inline(update.py_func)  # type: ignore[attr-defined]
 
 
 class LimitedRobust(NamedTuple):
@@ -146,30 +142,29 @@ class LimitedRobust(NamedTuple):
     bucket: Bucket
 
 
-@kernel
+@inline
 def choose_limited(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: LimitedRobust) -> tuple[int, float]:
     """The expert drawn by ``u``, or the one that answers instead, and the probability of predicting."""
     own, empty = carry[: carry.size - LIMITS], is_empty(x, carry, s.bucket)
-    prepare(x, abstains, own, RobustState(s.memories, s.guesses))
+    prepare(x, abstains, own, s)
     expert, predicts = draw(t, u, 0.0 if empty else s.memories.sight.least, abstains, own, s.memories)
     return answer(expert, predicts, abstains, own, s.memories) if empty else (expert, predicts)
 
 
-@kernel
+@inline
 def update_limited(
     expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: LimitedRobust
 ) -> None:  # fmt: skip
     """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
     own = carry[: carry.size - LIMITS]
     if not teaches_nothing(own):
-        state = RobustState(s.memories, s.guesses)
-        update_inside(expert, abstains, losses, seen, priced(cost, carry), own, state)
+        update(expert, abstains, losses, seen, priced(cost, carry), own, s)
 
 
-@kernel
+@inline
 def inform_limited(x: Any, abstains: Bools, losses: Any, cost: float, carry: Floats, s: LimitedRobust) -> None:
     """Learn from a round that nobody decided on, whose label is known."""
-    inform(x, abstains, losses, cost, carry[: carry.size - LIMITS], RobustState(s.memories, s.guesses))
+    inform(x, abstains, losses, cost, carry[: carry.size - LIMITS], s)
 
 
 RATE = 2.0

@@ -8,45 +8,42 @@ import numpy as np
 
 from ...kernels.compiling import inline
 from ...typing import Bools, Floats
-from .mixture import predicting, remake_all
-from .state import ANYTIME, ETA, Memories, WeightState, one_of, total
+from .mixture import predicting, remake
+from .state import ANYTIME, ETA, Memories, total
 
 
 @inline
-def _draw(target: float, s: WeightState) -> int:
-    """The slot at ``target`` when the weights are laid end to end; by rounding it may lie behind the last."""
+def _draw(target: float, j: int, s: Memories) -> int:
+    """The slot at ``target`` when memory j's weights are laid end to end; by rounding it may lie behind the last."""
+    weight, factor, sums, start = s.weight[j], s.factor[j], s.sums[j], s.start
     group = 0
-    for k in range(s.factor.size):
-        mass = s.factor[k] * s.sums[k]
+    for k in range(factor.size):
+        mass = factor[k] * sums[k]
         if mass > 0.0:
             group = k
             if target < mass:
                 break
             target -= mass
-    target /= s.factor[group]
-    slot = s.start[group]
-    for k in range(s.start[group], s.start[group + 1]):
-        if s.weight[k] > 0.0:
+    target /= factor[group]
+    slot = start[group]
+    for k in range(start[group], start[group + 1]):
+        if weight[k] > 0.0:
             slot = k
-            if target < s.weight[k]:
+            if target < weight[k]:
                 break
-            target -= s.weight[k]
+            target -= weight[k]
     return int(slot)
 
 
 @inline
-def _silent(slot: int, group: int, abstains: Bools, s: WeightState) -> bool:
-    return bool(abstains[slot if s.layout.alone else s.layout.rule[group]])
-
-
-@inline
-def _draw_side(target: float, side: bool, abstains: Bools, s: WeightState) -> int:
+def _draw_side(target: float, side: bool, abstains: Bools, j: int, s: Memories) -> int:
     """As `_draw`, among those who abstain, or those who predict, alone."""
+    weight, factor, start, alone, rule = s.weight[j], s.factor[j], s.start, s.layout.alone, s.layout.rule
     found = -1
-    for group in range(s.factor.size):
-        for slot in range(s.start[group], s.start[group + 1]):
-            mass = s.factor[group] * s.weight[slot]
-            if mass > 0.0 and _silent(slot, group, abstains, s) == side:
+    for group in range(factor.size):
+        for slot in range(start[group], start[group + 1]):
+            mass = factor[group] * weight[slot]
+            if mass > 0.0 and abstains[slot if alone else rule[group]] == side:
                 found = slot
                 if target < mass:
                     return int(found)
@@ -74,13 +71,13 @@ def weigh_sides(abstains: Bools, s: Memories) -> float:
     """The sums of the weights in every memory, and the mass of those who predict in their mixture."""
     mass = 0.0
     for j in range(s.mix.size):
-        one = one_of(s, j)
+        factor, sums = s.factor[j], s.sums[j]
         everybody, seeing = 0.0, 0.0
         if s.layout.alone:
-            everybody, seeing = total(one.sums, np.uint64(0), np.uint64(one.sums.size)), predicting(abstains, one)
+            everybody, seeing = total(sums, np.uint64(0), np.uint64(sums.size)), predicting(abstains, j, s)
         else:
-            for team in range(one.factor.size):
-                of_team = one.factor[team] * one.sums[team]
+            for team in range(factor.size):
+                of_team = factor[team] * sums[team]
                 everybody += of_team
                 if not abstains[s.layout.rule[team]]:
                     seeing += of_team
@@ -111,7 +108,7 @@ def _draw_from_side(u: float, side: bool, mass: float, abstains: Bools, s: Memor
         own = everybody - s.masses[j, 1] if side else s.masses[j, 1]
         share = s.mix[j] * (own / everybody)
         if share > 0.0:
-            drawn = _draw_side(target * everybody / s.mix[j], side, abstains, one_of(s, j))
+            drawn = _draw_side(target * everybody / s.mix[j], side, abstains, j, s)
             slot = drawn if drawn >= 0 else slot
             if target < share:
                 break
@@ -130,7 +127,7 @@ def draw(t: int, u: float, floor: float, abstains: Bools, carry: Floats, s: Memo
     if s.rate.kind == ANYTIME:
         for j in range(s.mix.size):
             s.numbers[j, ETA] = s.rate.scale / math.sqrt(t)
-        remake_all(s)
+            remake(j, s)
     predicts = weigh_sides(abstains, s)
     seen = s.sight.predicted * predicts + s.sight.abstained * (1.0 - predicts)
     if seen < floor:
@@ -153,7 +150,7 @@ def draw(t: int, u: float, floor: float, abstains: Bools, carry: Floats, s: Memo
             return s.layout.expert[slot], min(1.0, max(0.0, predicts))  # not below 0 by rounding
     carry[0] = seen
     j, target = _memory_at(u, s)
-    return s.layout.expert[_draw(target * s.masses[j, 0], one_of(s, j))], predicts
+    return s.layout.expert[_draw(target * s.masses[j, 0], j, s)], predicts
 
 
 DRAWN, FOR_LABEL, FOR_CAPACITY, ANSWERED_ANYWAY = 0.0, 1.0, 2.0, 3.0

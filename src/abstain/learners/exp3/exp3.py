@@ -12,7 +12,7 @@ from ...engine import Decision, KernelLearner, Kernels, Report, Seed
 from ...engine.feedback import check_predicted
 from ...errors import InputError, shown
 from ...experts import ExpertSet
-from ...kernels.compiling import kernel
+from ...kernels.compiling import inline, kernel
 from ...typing import Bools, Floats, Ints
 from .state import ADAPTIVE, ANYTIME, LEAST_PROBABILITY, Rate, as_eta, as_horizon, find_rate
 
@@ -40,7 +40,7 @@ def weigh(t: int, s: BanditState) -> float:
     return everybody
 
 
-@kernel
+@inline
 def choose(t: int, u: float, x: Any, abstains: Bools, carry: Floats, s: BanditState) -> tuple[int, float]:
     """The expert drawn from q_t by ``u`` in [0, 1), and the probability of predicting; q_t of the expert is carried."""
     everybody = weigh(t, s)
@@ -55,7 +55,7 @@ def choose(t: int, u: float, x: Any, abstains: Bools, carry: Floats, s: BanditSt
     return expert, min(1.0, predicting / everybody)
 
 
-@kernel
+@inline
 def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: BanditState) -> None:
     """``Lhat_t(I_t) = L_t(I_t) / q_t(I_t)``; nothing of anybody else."""
     if abstains[s.rule[expert]]:
@@ -64,7 +64,7 @@ def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, c
         s.losses[expert] += losses[s.predictor[expert]] / carry[0]
 
 
-@kernel
+@inline
 def edges(t: int, abstains: Bools, s: BanditState) -> int:
     """Self-loops."""
     return int(s.losses.size)
@@ -128,7 +128,7 @@ class Exp3(KernelLearner):
     def weights(self) -> Floats:
         """q, the probabilities the coming expert is drawn with (K,)."""
         with self.lock:
-            return np.asarray(self.state.weight / weigh(self.round + 1, self.state))
+            return np.asarray(self.state.weight / weigh(self.round + 1, self._packed))
 
     def report(self) -> Report:
         """Report the weights."""

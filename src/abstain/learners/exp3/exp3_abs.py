@@ -14,7 +14,7 @@ from ...capacity import CapacityLike
 from ...engine import Kernels, Seed
 from ...errors import InputError
 from ...experts import ExpertSet
-from ...kernels.compiling import inline, kernel
+from ...kernels.compiling import inline
 from ...typing import Array, Bools, Floats
 from .drawing import abstains_on, answer, draw, teaches_nothing
 from .limits import LIMITS, Bucket, bucket, is_empty, priced, take
@@ -29,19 +29,18 @@ from .state import (
     as_eta,
     as_horizon,
     find_rate,
-    one_of,
     weights,
 )
 from .weighted import WeightedLearner, fading
 
 
-@kernel
+@inline
 def choose(t: int, u: float, x: Any, abstains: Bools, carry: Floats, s: Memories) -> tuple[int, float]:
     """The expert drawn from q_t by ``u`` in [0, 1), and the probability of predicting."""
     return draw(t, u, s.sight.least, abstains, carry, s)
 
 
-@kernel
+@inline
 def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: Memories) -> None:
     """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
     estimate, shrink, n = s.estimate, s.shrink, np.uint64(losses.size)
@@ -52,28 +51,23 @@ def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, c
     for p in range(n):
         others += (losses[p] != 0) & (losses[p] != 1)
     for j in range(s.mix.size):
-        one = one_of(s, j)
-        eta = one.numbers[ETA]
+        eta = s.numbers[j, ETA]
         of_one = math.exp(-eta * certainty)
         for p in range(n):
             shrink[p] = 1.0 if losses[p] == 0 else of_one
         if others > 0:
             for p in range(n):
                 shrink[p] = math.exp(-eta * estimate[p])
-        cheaper, every, keep = math.exp(-eta * cost), s.memory.every[j], s.memory.keep[j]
-        s.means[j] = learn(abstains, seen, cost, cheaper, 0.0, 0.0, REMAKE, every, keep, one)
+        s.means[j] = learn(abstains, seen, cost, math.exp(-eta * cost), 0.0, 0.0, REMAKE, j, s)
     if s.mix.size > 1:
         weigh(s)
 
 
-@kernel
+@inline
 def inform(x: Any, abstains: Bools, losses: Any, cost: float, carry: Floats, s: Memories) -> None:
     """Learn from a round that nobody decided on, whose label is known."""
     carry[0] = 1.0
     update(0, abstains, losses, losses.size > 0, cost, carry, s)
-
-
-update_inside = inline(update.py_func)  # type: ignore[attr-defined]
 
 
 class LimitedWeights(NamedTuple):
@@ -83,7 +77,7 @@ class LimitedWeights(NamedTuple):
     bucket: Bucket
 
 
-@kernel
+@inline
 def choose_limited(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: LimitedWeights) -> tuple[int, float]:
     """The expert drawn by ``u``, or the one that answers instead, and the probability of predicting."""
     own, empty = carry[: carry.size - LIMITS], is_empty(x, carry, s.bucket)
@@ -91,23 +85,23 @@ def choose_limited(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, 
     return answer(expert, predicts, abstains, own, s.memories) if empty else (expert, predicts)
 
 
-@kernel
+@inline
 def note(t: int, expert: int, abstains: Bools, carry: Floats, s: Any) -> None:
     """Take a token for a review, and move the price."""
     take(abstains_on(expert, abstains, s.memories), carry, s.bucket)
 
 
-@kernel
+@inline
 def update_limited(
     expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: LimitedWeights
 ) -> None:  # fmt: skip
     """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
     own = carry[: carry.size - LIMITS]
     if not teaches_nothing(own):
-        update_inside(expert, abstains, losses, seen, priced(cost, carry), own, s.memories)
+        update(expert, abstains, losses, seen, priced(cost, carry), own, s.memories)
 
 
-@kernel
+@inline
 def inform_limited(x: Any, abstains: Bools, losses: Any, cost: float, carry: Floats, s: LimitedWeights) -> None:
     """Learn from a round that nobody decided on, whose label is known."""
     inform(x, abstains, losses, cost, carry[: carry.size - LIMITS], s.memories)

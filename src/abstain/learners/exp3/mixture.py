@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.compiling import inline, kernel
+from ...kernels.compiling import inline, kernel, part
 from ...kernels.layout import CHUNK
 from ...typing import Bools, Floats, Ints
-from .state import ADAPTIVE, ETA, LEARNT, SQUARES, TINY, Memories, WeightState, adaptive, one_of, total
+from .state import ADAPTIVE, ETA, LEARNT, SQUARES, TINY, Memories, adaptive, total
 
 
 @inline
@@ -68,16 +68,16 @@ def _moments(x: Floats, first: Any, last: Any, y: Floats) -> tuple[float, float]
 
 
 @inline
-def _shrink_team(team: int, s: WeightState) -> tuple[float, float]:
+def _shrink_team(team: int, j: int, s: Memories) -> tuple[float, float]:
     """Learn the estimates of a predicting team; the sums of weight Lhat, if asked for, and of weight Lhat^2 before."""
-    losses, weight, predictor = s.losses, s.weight, s.layout.predictor
+    losses, weight, predictor = s.losses[j], s.weight[j], s.layout.predictor
     estimate, shrink = s.estimate, s.shrink
     first, last = np.uint64(s.layout.start[team]), np.uint64(s.layout.start[team + 1])
     mean, squares = 0.0, 0.0
     if s.layout.product:
         for i in range(last - first):
             losses[first + i] += estimate[i]
-        if s.scored:
+        if s.mix.size > 1:
             mean, squares = _moments(weight, first, last, estimate)
         elif s.rate.kind == ADAPTIVE:
             squares = _weighted_squares(weight, first, last, estimate)
@@ -92,58 +92,60 @@ def _shrink_team(team: int, s: WeightState) -> tuple[float, float]:
             losses[k] += estimate[p]
             less = weight[k] * shrink[p]
             weight[k] = less if less > TINY else 0.0
-    s.sums[team] = total(weight, first, last)
+    s.sums[j, team] = total(weight, first, last)
     return mean, squares
 
 
 @inline
 def learn_shared_rules(
-    abstains: Bools, moved: bool, cost: float, cheaper: float, s: WeightState
+    abstains: Bools, moved: bool, cost: float, cheaper: float, j: int, s: Memories
 ) -> tuple[float, float, float]:  # fmt: skip
     """Learn the estimates of a round: the means of Lhat and Lhat^2 before, if asked for, the sum of the weights after.
 
     ``moved`` says whether there are estimates for those who predict, other than 0.
     """
+    paid, factor, sums, rule = s.paid[j], s.factor[j], s.sums[j], s.layout.rule
     before = mean = squares = after = 0.0
-    for team in range(s.paid.size):
-        mass = s.factor[team] * s.sums[team]
+    for team in range(paid.size):
+        mass = factor[team] * sums[team]
         before += mass
-        if abstains[s.layout.rule[team]]:
+        if abstains[rule[team]]:
             mean += mass * cost
             squares += mass * (cost * cost)
-            s.paid[team] += cost
-            less = s.factor[team] * cheaper
-            s.factor[team] = less if less > TINY else 0.0
+            paid[team] += cost
+            less = factor[team] * cheaper
+            factor[team] = less if less > TINY else 0.0
         elif moved:
-            of_team, of_squares = _shrink_team(team, s)
-            mean += s.factor[team] * of_team
-            squares += s.factor[team] * of_squares
-        after += s.factor[team] * s.sums[team]
+            of_team, of_squares = _shrink_team(team, j, s)
+            mean += factor[team] * of_team
+            squares += factor[team] * of_squares
+        after += factor[team] * sums[team]
     return mean / before, squares / before, after
 
 
 @inline
-def mean_of_shared_rules(abstains: Bools, s: WeightState) -> float:
+def mean_of_shared_rules(abstains: Bools, j: int, s: Memories) -> float:
     """The mean of the estimates, 0 for those who abstain."""
+    weight, factor, sums, estimate, layout = s.weight[j], s.factor[j], s.sums[j], s.estimate, s.layout
     mean = everybody = 0.0
-    for team in range(s.paid.size):
-        everybody += s.factor[team] * s.sums[team]
-        if not abstains[s.layout.rule[team]]:
-            first, last = np.uint64(s.layout.start[team]), np.uint64(s.layout.start[team + 1])
-            if s.layout.product:
-                mean += s.factor[team] * _weighted_shared(s.weight, first, last, s.estimate)
+    for team in range(factor.size):
+        everybody += factor[team] * sums[team]
+        if not abstains[layout.rule[team]]:
+            first, last = np.uint64(layout.start[team]), np.uint64(layout.start[team + 1])
+            if layout.product:
+                mean += factor[team] * _weighted_shared(weight, first, last, estimate)
             else:
                 of_team = 0.0
                 for k in range(first, last):
-                    of_team += s.weight[k] * s.estimate[np.uint64(s.layout.predictor[k])]
-                mean += s.factor[team] * of_team
+                    of_team += weight[k] * estimate[np.uint64(layout.predictor[k])]
+                mean += factor[team] * of_team
     return mean / everybody
 
 
 @inline
-def predicting(abstains: Bools, s: WeightState) -> float:
+def predicting(abstains: Bools, j: int, s: Memories) -> float:
     """The sum of the weights of those who predict, by as many running sums as a chunk has slots."""
-    weight, sums = s.weight, s.scratch
+    weight, sums = s.weight[j], s.scratch
     first, n, size = np.uint64(0), np.uint64(weight.size), np.uint64(CHUNK)
     for i in range(min(size, n)):
         sums[i] = 0.0
@@ -163,9 +165,9 @@ def predicting(abstains: Bools, s: WeightState) -> float:
 
 
 @inline
-def _weighted_own(squared: bool, run: Ints, abstains: Bools, cost: float, s: WeightState) -> float:
+def _weighted_own(squared: bool, run: Ints, abstains: Bools, cost: float, j: int, s: Memories) -> float:
     """The sum of weight Lhat, or of weight Lhat^2."""
-    weight, terms, estimate, predictor = s.weight, s.scratch, s.estimate, s.layout.predictor
+    weight, terms, estimate, predictor = s.weight[j], s.scratch, s.estimate, s.layout.predictor
     of_cost = cost * cost if squared else cost
     for r in range(np.uint64(run.size - 1)):
         first = np.uint64(run[r])
@@ -177,14 +179,14 @@ def _weighted_own(squared: bool, run: Ints, abstains: Bools, cost: float, s: Wei
 
 
 @inline
-def _learn_runs(run: Ints, abstains: Bools, cost: float, cheaper: float, s: WeightState) -> None:
+def _learn_runs(run: Ints, abstains: Bools, cost: float, cheaper: float, j: int, s: Memories) -> None:
     """Learn where slots of one predictor lie next to each other: nothing to gather."""
-    losses, weight = s.losses, s.weight
+    losses, weight, predictor, estimate, shrink = s.losses[j], s.weight[j], s.layout.predictor, s.estimate, s.shrink
     for r in range(np.uint64(run.size - 1)):
         first = np.uint64(run[r])
         n = np.uint64(run[r + np.uint64(1)]) - first
-        p = np.uint64(s.layout.predictor[first])
-        lost, keep = s.estimate[p], s.shrink[p]
+        p = np.uint64(predictor[first])
+        lost, keep = estimate[p], shrink[p]
         for i in range(n):
             losses[first + i] += cost if abstains[first + i] else lost
         for i in range(n):
@@ -193,10 +195,10 @@ def _learn_runs(run: Ints, abstains: Bools, cost: float, cheaper: float, s: Weig
 
 
 @inline
-def _learn_scattered(abstains: Bools, cost: float, cheaper: float, s: WeightState) -> None:
+def _learn_scattered(abstains: Bools, cost: float, cheaper: float, j: int, s: Memories) -> None:
     """Learn where they do not: gather first, so that the rest is vector instructions."""
-    losses, weight, gathered, predictor = s.losses, s.weight, s.scratch, s.layout.predictor
-    estimate, shrink, n = s.estimate, s.shrink, np.uint64(s.weight.size)
+    losses, weight, gathered, predictor = s.losses[j], s.weight[j], s.scratch, s.layout.predictor
+    estimate, shrink, n = s.estimate, s.shrink, np.uint64(weight.size)
     for k in range(n):
         gathered[k] = estimate[np.uint64(predictor[k])]
     for k in range(n):
@@ -211,55 +213,58 @@ def _learn_scattered(abstains: Bools, cost: float, cheaper: float, s: WeightStat
 
 
 @inline
-def _add_up(s: WeightState) -> None:
+def _add_up(j: int, s: Memories) -> None:
     """The sum of each chunk: four weights to a lane, then the lanes.
 
     The compiler unrolls short loops instead of using vectors: it must not know the number of lanes.
     """
-    weight, one = s.weight, np.uint64(s.lanes.shape[1])
+    weight, sums, lanes = s.weight[j], s.sums[j], s.lanes
+    one = np.uint64(lanes.shape[1])
     two, three, first = np.uint64(2) * one, np.uint64(3) * one, np.uint64(0)
-    for c in range(s.lanes.shape[0]):
-        lane = s.lanes[c]
-        for j in range(one):
-            i = first + j
-            lane[j] = (weight[i] + weight[i + one]) + (weight[i + two] + weight[i + three])
+    for c in range(lanes.shape[0]):
+        lane = lanes[c]
+        for k in range(one):
+            i = first + k
+            lane[k] = (weight[i] + weight[i + one]) + (weight[i + two] + weight[i + three])
         first += np.uint64(CHUNK)
-    for c in range(s.lanes.shape[0]):
-        x = s.lanes[c]
+    for c in range(lanes.shape[0]):
+        x = lanes[c]
         a = ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]))
-        s.sums[c] = a + (((x[8] + x[9]) + (x[10] + x[11])) + ((x[12] + x[13]) + (x[14] + x[15])))
-    if s.lanes.shape[0] < s.sums.size:
-        s.sums[s.sums.size - 1] = total(weight, first, np.uint64(weight.size))
+        sums[c] = a + (((x[8] + x[9]) + (x[10] + x[11])) + ((x[12] + x[13]) + (x[14] + x[15])))
+    if lanes.shape[0] < sums.size:
+        sums[sums.size - 1] = total(weight, first, np.uint64(weight.size))
 
 
 @inline
 def learn_own_rules(
-    abstains: Bools, moved: bool, cost: float, cheaper: float, s: WeightState
+    abstains: Bools, moved: bool, cost: float, cheaper: float, j: int, s: Memories
 ) -> tuple[float, float, float]:  # fmt: skip
     """Learn the estimates of a round: the means of Lhat and Lhat^2 before, if asked for, the sum of the weights after.
 
     If not ``moved``, all predictors are alike: their estimates are 0.
     """
-    run, n_sums = s.layout.run if moved else s.whole, np.uint64(s.sums.size)
+    sums, run, scored = s.sums[j], s.layout.run if moved else s.whole, s.mix.size > 1
+    n_sums = np.uint64(sums.size)
     mean = squares = 0.0
-    if s.rate.kind == ADAPTIVE or s.scored:
-        before = total(s.sums, np.uint64(0), n_sums)
+    if s.rate.kind == ADAPTIVE or scored:
+        before = total(sums, np.uint64(0), n_sums)
         if s.rate.kind == ADAPTIVE:
-            squares = _weighted_own(True, run, abstains, cost, s) / before
-        if s.scored:
-            mean = _weighted_own(False, run, abstains, cost, s) / before
-    if 8 * (run.size - 1) > s.weight.size:
-        _learn_scattered(abstains, cost, cheaper, s)
+            squares = _weighted_own(True, run, abstains, cost, j, s) / before
+        if scored:
+            mean = _weighted_own(False, run, abstains, cost, j, s) / before
+    if 8 * (run.size - 1) > s.weight.shape[1]:
+        _learn_scattered(abstains, cost, cheaper, j, s)
     else:
-        _learn_runs(run, abstains, cost, cheaper, s)
-    _add_up(s)
-    return mean, squares, total(s.sums, np.uint64(0), n_sums)
+        _learn_runs(run, abstains, cost, cheaper, j, s)
+    _add_up(j, s)
+    return mean, squares, total(sums, np.uint64(0), n_sums)
 
 
 @inline
-def mean_of_own_rules(abstains: Bools, s: WeightState) -> float:
+def mean_of_own_rules(abstains: Bools, j: int, s: Memories) -> float:
     """The mean of the estimates, 0 for those who abstain."""
-    return _weighted_own(False, s.layout.run, abstains, 0.0, s) / total(s.sums, np.uint64(0), np.uint64(s.sums.size))
+    sums = s.sums[j]
+    return _weighted_own(False, s.layout.run, abstains, 0.0, j, s) / total(sums, np.uint64(0), np.uint64(sums.size))
 
 
 REMAKE, REMAKE_SIGNED = 1024, 64
@@ -272,72 +277,76 @@ SCORES_KEPT = 0.9995
 """What is kept of the memories' scores in a round: the best of them may change, too."""
 
 
-@kernel
-def remake(s: WeightState) -> None:
-    """Make the weights from the cumulative estimates: the best expert's is 1, so that nothing over- or underflows."""
-    eta, n_groups = s.numbers[ETA], s.paid.size
+@part
+def remake(j: int, s: Memories) -> None:
+    """Make the weights of a memory from the cumulative estimates: the best expert's is 1, so that nothing overflows."""
+    losses, paid, weights, factor, sums = s.losses[j], s.paid[j], s.weight[j], s.factor[j], s.sums[j]
+    start, alone, eta, n_groups = s.start, s.layout.alone, s.numbers[j, ETA], paid.size
     base = np.inf
     for group in range(n_groups):
         low = np.inf
-        for slot in range(s.start[group], s.start[group + 1]):
-            low = min(low, s.losses[slot])
-        s.sums[group], s.factor[group] = low, low + s.paid[group]  # for the time being
-        base = min(base, s.factor[group])
-    s.base[0] = base
+        for slot in range(start[group], start[group + 1]):
+            low = min(low, losses[slot])
+        sums[group], factor[group] = low, low + paid[group]  # for the time being
+        base = min(base, factor[group])
+    s.base[j, 0] = base
     for group in range(n_groups):
-        first, last = s.start[group], s.start[group + 1]
-        low = base if s.layout.alone else s.sums[group]
+        first, last = start[group], start[group + 1]
+        low = base if alone else sums[group]
         for slot in range(first, last):
-            weight = math.exp(-eta * (s.losses[slot] - low))
-            s.weight[slot] = weight if weight > TINY else 0.0
-        s.sums[group] = total(s.weight, np.uint64(first), np.uint64(last))
-        factor = 1.0 if s.layout.alone else math.exp(-eta * (s.factor[group] - base))
-        s.factor[group] = factor if factor > TINY else 0.0
+            weight = math.exp(-eta * (losses[slot] - low))
+            weights[slot] = weight if weight > TINY else 0.0
+        sums[group] = total(weights, np.uint64(first), np.uint64(last))
+        of_group = 1.0 if alone else math.exp(-eta * (factor[group] - base))
+        factor[group] = of_group if of_group > TINY else 0.0
 
 
 @kernel
 def remake_all(s: Memories) -> None:
     """Make the weights of every memory anew."""
     for j in range(s.mix.size):
-        remake(one_of(s, j))
+        remake(j, s)
 
 
 @inline
 def learn(
-    abstains: Bools, moved: bool, cost: float, cheaper: float, aside: float, square: float, renew: int, every: int,
-    keep: float, s: WeightState,
+    abstains: Bools, moved: bool, cost: float, cheaper: float, aside: float, square: float, renew: int, j: int,
+    s: Memories,
 ) -> float:  # fmt: skip
-    """Learn the estimates of a round, in `estimate` and (as factors of the weights) `shrink`; their mean before.
+    """Let memory j learn the estimates of a round, in `estimate` and (as factors of the weights) `shrink`; their mean
+    before.
 
     ``cheaper`` is the factor of those who abstain and pay ``cost``; ``aside`` the mass of an expert that is not among
     these, and ``square`` that of its estimate; weights are made anew every ``renew`` rounds.
     """
     if s.layout.alone:
-        mean, squares, after = learn_own_rules(abstains, moved, cost, cheaper, s)
+        mean, squares, after = learn_own_rules(abstains, moved, cost, cheaper, j, s)
     else:
-        mean, squares, after = learn_shared_rules(abstains, moved, cost, cheaper, s)
-    s.numbers[LEARNT] += 1.0
-    old, anew = s.numbers[ETA], s.numbers[LEARNT] % renew == 0.0
+        mean, squares, after = learn_shared_rules(abstains, moved, cost, cheaper, j, s)
+    numbers, every, keep = s.numbers[j], s.memory.every[j], s.memory.keep[j]
+    numbers[LEARNT] += 1.0
+    old, anew = numbers[ETA], numbers[LEARNT] % renew == 0.0
     if s.rate.kind == ADAPTIVE:
-        s.numbers[SQUARES] += (1.0 - aside) * squares + aside * square
-    if every > 0 and s.numbers[LEARNT] % every == 0.0:
+        numbers[SQUARES] += (1.0 - aside) * squares + aside * square
+    if every > 0 and numbers[LEARNT] % every == 0.0:
         anew = True
-        s.numbers[SQUARES] *= keep * keep
-        for slot in range(np.uint64(s.losses.size)):
-            s.losses[slot] *= keep
-        for group in range(np.uint64(s.paid.size)):
-            s.paid[group] *= keep
+        numbers[SQUARES] *= keep * keep
+        losses, paid = s.losses[j], s.paid[j]
+        for slot in range(np.uint64(losses.size)):
+            losses[slot] *= keep
+        for group in range(np.uint64(paid.size)):
+            paid[group] *= keep
     if s.rate.kind == ADAPTIVE:
-        s.numbers[ETA] = adaptive(s.rate.log_experts, s.numbers[SQUARES])
-    if anew or s.numbers[ETA] != old or after < SMALL or after > LARGE:
-        remake(s)
+        numbers[ETA] = adaptive(s.rate.log_experts, numbers[SQUARES])
+    if anew or numbers[ETA] != old or after < SMALL or after > LARGE:
+        remake(j, s)
     return mean
 
 
 @inline
-def mean_estimate(abstains: Bools, s: WeightState) -> float:
+def mean_estimate(abstains: Bools, j: int, s: Memories) -> float:
     """The mean of the estimates in `estimate`, 0 for those who abstain."""
-    return mean_of_own_rules(abstains, s) if s.layout.alone else mean_of_shared_rules(abstains, s)
+    return mean_of_own_rules(abstains, j, s) if s.layout.alone else mean_of_shared_rules(abstains, j, s)
 
 
 @inline

@@ -12,7 +12,7 @@ from ... import costs
 from ...engine import Kernels, Learner, Seed
 from ...errors import InputError
 from ...experts import Advice, ExpertSet
-from ...kernels.compiling import inline, kernel
+from ...kernels.compiling import inline
 from ...typing import Array, Bools, Floats
 from .doubly_robust import DoublyRobust, RobustState, estimate, learn_estimates, prepare, revise
 from .drawing import draw, weigh_sides
@@ -71,7 +71,7 @@ def _follow(rho: float, cost: float, low: Floats, high: Floats, abstains: Bools,
     return silent if silent >= 0 else best
 
 
-@kernel
+@inline
 def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: StackedState) -> tuple[int, float]:
     """The expert drawn by ``u``, or the one the stacker follows, and the probability of predicting.
 
@@ -94,7 +94,7 @@ def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: Stack
     return expert, predicts
 
 
-@kernel
+@inline
 def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: StackedState) -> None:
     """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
     m = s.robust.memories
@@ -112,7 +112,7 @@ def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, c
     revise(abstains, losses, seen, carry, s.robust)
 
 
-@kernel
+@inline
 def inform(x: Any, abstains: Bools, losses: Any, cost: float, carry: Floats, s: StackedState) -> None:
     """Learn from a round that nobody decided on, whose label is known."""
     choose(1, 0.0, x, abstains, carry, s)

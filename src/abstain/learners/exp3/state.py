@@ -67,33 +67,12 @@ def find_rate(eta: Any, log_experts: float, spread: float, horizon: int | None, 
 
 
 ETA, SQUARES, LEARNT = 0, 1, 2
-"""Places in `WeightState.numbers`: the rate in use, V (the sum of q Lhat^2 so far), and the rounds learnt."""
+"""Places in `Memories.numbers`, for each memory: the rate in use, V (the sum of q Lhat^2 so far), and the rounds learnt."""
 TINY = 1e-200
 """Weights below this count as 0 until they are made anew: processors are slow with numbers near the least."""
 
 LANES = 16
 """Running sums of a chunk that vector instructions keep side by side."""
-
-
-class WeightState(NamedTuple):
-    """Weights of one memory. In brackets what differs where every expert has a rule of its own."""
-
-    rate: Rate
-    layout: Layout
-    start: Ints  # (G + 1,) the first slot of each group
-    losses: Floats  # (K,) estimated losses while predicting (and costs while abstaining), summed
-    paid: Floats  # (G,) costs while abstaining, summed (0)
-    weight: Floats  # (K,) exp(-eta losses), up to a factor of the group
-    factor: Floats  # (G,) that factor and exp(-eta paid), up to a common one (1)
-    sums: Floats  # (G,) of the weights of a group
-    numbers: Floats  # see the places above
-    base: Floats  # (1,) the least cumulative estimate when weights were last made: that of weight 1
-    scored: bool  # whether the mean of the estimates is asked for
-    shrink: Floats  # (P,) scratch: exp(-eta Lhat) of each predictor
-    estimate: Floats  # (P,) scratch: Lhat of each predictor
-    whole: Ints  # (2,) all slots as one run
-    lanes: Floats  # (whole chunks, LANES) scratch for experts with own rules
-    scratch: Floats  # (K,) scratch for experts with own rules
 
 
 class Sight(NamedTuple):
@@ -113,31 +92,31 @@ class Memory(NamedTuple):
 
 
 class Memories(NamedTuple):
-    """A learner: everything it knows, with C memories side by side; a row of an array is what `WeightState` says."""
+    """What a learner knows, with C memories side by side. In brackets what differs where every expert has its own rule."""
 
     rate: Rate
     sight: Sight
     memory: Memory
     guard: float  # the least weight of the last row, if that is a guard; else 0
     layout: Layout
-    start: Ints
-    losses: Floats  # (C, K)
-    paid: Floats  # (C, G)
-    weight: Floats  # (C, K)
-    factor: Floats  # (C, G)
-    sums: Floats  # (C, G)
-    numbers: Floats  # (C, 3)
-    base: Floats  # (C, 1)
+    start: Ints  # (G + 1,) the first slot of each group
+    losses: Floats  # (C, K) estimated losses while predicting (and costs while abstaining), summed
+    paid: Floats  # (C, G) costs while abstaining, summed (0)
+    weight: Floats  # (C, K) exp(-eta losses), up to a factor of the group
+    factor: Floats  # (C, G) that factor and exp(-eta paid), up to a common one (1)
+    sums: Floats  # (C, G) of the weights of a group
+    numbers: Floats  # (C, 3) see the places above
+    base: Floats  # (C, 1) the least cumulative estimate when weights were last made: that of weight 1
     mix: Floats  # (C,) the weights of the memories
     scores: Floats  # (C,) their estimated losses, discounted
     spread: Floats  # (1,) the sum of mix score^2 so far, discounted
     masses: Floats  # (C, 2) scratch: the sum of the weights of all, and of those who predict
     means: Floats  # (C,) scratch: the mean estimate of the round
-    shrink: Floats
-    estimate: Floats
-    whole: Ints
-    lanes: Floats
-    scratch: Floats
+    shrink: Floats  # (P,) scratch: exp(-eta Lhat) of each predictor
+    estimate: Floats  # (P,) scratch: Lhat of each predictor
+    whole: Ints  # (2,) all slots as one run
+    lanes: Floats  # (whole chunks, LANES) scratch for experts with own rules
+    scratch: Floats  # (K,) scratch for experts with own rules
 
 
 def weights(
@@ -172,15 +151,6 @@ def weights(
         lanes=np.zeros((n_alone // CHUNK, LANES)),
         scratch=np.zeros(n_alone),
     )
-
-
-@inline
-def one_of(s: Memories, j: Any) -> WeightState:
-    """The weights of memory j; its arrays are rows of those of all."""
-    return WeightState(
-        s.rate, s.layout, s.start, s.losses[j], s.paid[j], s.weight[j], s.factor[j], s.sums[j], s.numbers[j],
-        s.base[j], s.mix.size > 1, s.shrink, s.estimate, s.whole, s.lanes, s.scratch,
-    )  # fmt: skip
 
 
 @inline

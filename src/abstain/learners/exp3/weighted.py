@@ -18,6 +18,7 @@ from ...engine.feedback import Chances, as_feedback, chances_of
 from ...engine.kernel_learner import Calls, check_arrays, fields_named
 from ...errors import InputError, shown
 from ...experts import Advice, ExpertSet
+from ...kernels.packing import Packed
 from ...typing import Array, Floats, Ints
 from .drawing import ANSWERED_ANYWAY, DRAWN, FOR_CAPACITY, FOR_LABEL
 from .guesses import Guesses
@@ -258,7 +259,7 @@ class WeightedLearner(KernelLearner):
         s = self._weights
         if s.rate.kind == ANYTIME:
             s.numbers[:, ETA] = s.rate.scale / math.sqrt(self.round + 1)
-            remake_all(s)
+            remake_all(Packed(s))
 
     @property
     def weights(self) -> Floats:
@@ -345,7 +346,7 @@ class WeightedLearner(KernelLearner):
         if s.rate.kind != ADAPTIVE:
             s.numbers[:, ETA] = s.rate.scale / (math.sqrt(self.round + 1) if s.rate.kind == ANYTIME else 1.0)
         carry_over_sums(self._weights, s, expert_from)
-        remake_all(s)
+        remake_all(Packed(s))
 
     # Files.
 

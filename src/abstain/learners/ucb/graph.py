@@ -110,7 +110,7 @@ def neighbours(t: int, team: int, abstains: Bools, s: UCBState, mask: Bools) -> 
         _estimated(t, s, mask)
 
 
-@kernel
+@inline
 def edges(t: int, abstains: Bools, s: UCBState) -> int:
     """The number of edges between experts of the graph in use at round t."""
     start, mask = s.layout.start, s.search.mask

@@ -323,7 +323,7 @@ def _least(t: int, u: float, s: UCBState) -> tuple[int, int, int]:
     return search.tied_team[chosen], search.tied_slot[chosen], n_ties
 
 
-@kernel
+@inline
 def choose(t: int, u: float, x: Any, abstains: Bools, mask: Bools, s: UCBState) -> tuple[int, float]:
     """The expert to follow at round t, and the probability of predicting; its out-neighbours go into ``mask``."""
     team, slot, n_ties = _least(t, u, s)
@@ -389,7 +389,7 @@ def _learn_own_rules(mask: Bools, abstains: Bools, seen: bool, step: float, s: U
             updates[c] += 1.0 if mask[c] & abstains[c] else 0.0
 
 
-@kernel
+@inline
 def note(t: int, expert: int, abstains: Bools, mask: Bools, s: UCBState) -> None:
     """A choice whose label is still to come is open; UCB-GT records who abstained."""
     if s.variant.supervised or not abstains[s.layout.rule[s.layout.team[expert]]]:
@@ -413,7 +413,7 @@ def close(expert: int, s: UCBState) -> None:
     _close(expert, s)
 
 
-@kernel
+@inline
 def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, mask: Bools, s: UCBState) -> None:
     """Update the teams of ``mask`` (or, where it is empty, the chosen expert's) from a round.
 

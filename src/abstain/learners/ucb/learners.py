@@ -194,14 +194,14 @@ class IndexLearner(KernelLearner):
         super().commit(decision)
 
     def drop(self, decision: Decision) -> None:
-        close(decision.expert, self.state)
+        close(decision.expert, self._packed)
 
     # Copies and files.
 
     def _disagreements(self) -> Array:
         """How often each rule abstained where each other predicted, up to now."""
         counts: Array = np.empty_like(self.state.seen.counts)
-        graph_kernels.count_all(self.round + 1, counts, self.state)
+        graph_kernels.count_all(self.round + 1, counts, self._packed)
         return counts
 
     def _keep(self) -> Any:

@@ -1,0 +1,141 @@
+"""A state as compiled functions see it: one pointer to where its arrays are.
+
+A state is a NamedTuple of arrays, numbers, and such NamedTuples. Passed as it is, its some sixty arrays are some four
+hundred arguments of every function, which Numba takes half a minute to compile and every call has to unpack. `Packed`
+writes down once where they are; in compiled functions it has the same fields.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+
+from ..typing import Array
+
+_WORD = 8
+
+
+class Packed:
+    """A state for compiled functions, which may write to its arrays; no array may be replaced by another."""
+
+    __slots__ = ("address", "kind", "state", "words")
+
+    def __init__(self, state: Any) -> None:
+        self.state = state  # keeps the arrays alive
+        self.kind = PackedType(numba.typeof(state))  # type: ignore[no-untyped-call]
+        self.words: Array = np.array(_words(state), np.int64)
+        self.address: int = self.words.ctypes.data
+
+
+def _words(state: Any) -> list[int]:
+    """Where the arrays are, their sizes, shapes and strides, and the bits of the numbers, in order."""
+    words: list[int] = []
+    for value in state:
+        if isinstance(value, tuple):
+            words += _words(value)
+        elif isinstance(value, np.ndarray):
+            words += [value.ctypes.data, value.size, *value.shape, *value.strides]
+        elif isinstance(value, float):
+            words.append(int(np.float64(value).view(np.int64)))
+        else:
+            words.append(int(value))
+    return words
+
+
+def _n_words(kind: Any) -> int:
+    if isinstance(kind, types.BaseTuple):
+        return sum(map(_n_words, kind))
+    return 2 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
+
+
+class PackedType(types.Type):
+    """The type of `Packed`, by the type of its state."""
+
+    def __init__(self, of: Any) -> None:
+        self.of = of
+        # Names are parts of the names of compiled functions: a short one saves much text.
+        super().__init__(name=f"Packed{of.instance_class.__name__}{hashlib.sha256(of.name.encode()).hexdigest()[:16]}")
+
+    @property
+    def key(self) -> Any:
+        return self.of
+
+
+@typeof_impl.register(Packed)
+def _typeof(value: Packed, context: Any) -> PackedType:
+    return value.kind
+
+
+@register_model(PackedType)
+class _PackedModel(models.OpaqueModel):  # type: ignore[misc]
+    pass
+
+
+@unbox(PackedType)
+def _unbox(kind: PackedType, value: Any, c: Any) -> NativeValue:
+    address = c.pyapi.object_getattr_string(value, "address")
+    pointer = c.pyapi.long_as_voidptr(address)
+    c.pyapi.decref(address)
+    return NativeValue(pointer, is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):
+    key = PackedType
+
+    def generic_resolve(self, kind: PackedType, name: str) -> Any:
+        if name not in kind.of.fields:
+            return None
+        field = kind.of[kind.of.fields.index(name)]
+        return PackedType(field) if isinstance(field, types.BaseNamedTuple) else field
+
+
+@lower_getattr_generic(PackedType)
+def _field(context: Any, builder: Any, kind: PackedType, pointer: Any, name: str) -> Any:
+    place = kind.of.fields.index(name)
+    field, word = kind.of[place], sum(_n_words(before) for before in tuple(kind.of)[:place])
+
+    def load(n: int, of: Any) -> Any:
+        there = cgutils.pointer_add(builder, pointer, _WORD * (word + n), of.as_pointer())
+        loaded = builder.load(there)
+        # Nobody writes to a packed state: whatever is written in between, the compiler need not look again.
+        loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return loaded
+
+    if isinstance(field, types.BaseNamedTuple):
+        return cgutils.pointer_add(builder, pointer, _WORD * word)
+    integer = ir.IntType(64)
+    if isinstance(field, types.Array):
+        struct = context.get_value_type(field)
+        item_size = context.get_abi_sizeof(context.get_data_type(field.dtype))
+        parts = [  # in Numba's order; nothing is owned, as nothing is allocated
+            cgutils.get_null_value(struct.elements[0]),
+            cgutils.get_null_value(struct.elements[1]),
+            load(1, integer),
+            integer(item_size),
+            load(0, struct.elements[4]),
+            cgutils.pack_array(builder, [load(2 + axis, integer) for axis in range(field.ndim)]),
+            cgutils.pack_array(builder, [load(2 + field.ndim + axis, integer) for axis in range(field.ndim)]),
+        ]
+        array = ir.Constant(struct, ir.Undefined)
+        for i, part in enumerate(parts):
+            array = builder.insert_value(array, part, i)
+        return array
+    if isinstance(field, types.Boolean):
+        return builder.trunc(load(0, integer), ir.IntType(1))
+    return load(0, context.get_value_type(field))
