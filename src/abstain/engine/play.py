@@ -13,7 +13,7 @@ from ..experts import Advice, ExpertSet
 from ..kernels import passes
 from ..losses import Loss
 from ..typing import Array, Bools, Floats, Ints
-from .loop import Arrivals, Late, Played
+from .loop import Arrivals, Played
 
 if TYPE_CHECKING:
     from .kernel_learner import KernelLearner

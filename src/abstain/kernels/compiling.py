@@ -16,8 +16,20 @@ import numpy as np
 from numba.core import config
 from numba.core.caching import IndexDataCacheFile, NullCache
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompileResult
+from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder
+from numba.core.compiler_machinery import PassManager
 from numba.core.dispatcher import Dispatcher
+from numba.core.typed_passes import DumpParforDiagnostics, InlineOverloads, NopythonRewrites
+from numba.core.untyped_passes import (
+    FindLiterallyCalls,
+    InlineClosureLikes,
+    InlineInlinables,
+    LiteralPropagationSubPipelinePass,
+    LiteralUnroll,
+    MakeFunctionToJitFunction,
+    RewriteDynamicRaises,
+    WithLifting,
+)
 
 _STABLE = {"numpy", "numba", "scipy", *sys.stdlib_module_names}
 """Packages whose functions change with their version only."""
@@ -240,18 +252,41 @@ class _PartCompiler(Compiler):
         return super().compile_extra(func)
 
 
+_NEEDLESS = (
+    WithLifting, InlineClosureLikes, RewriteDynamicRaises, MakeFunctionToJitFunction, InlineInlinables,
+    FindLiterallyCalls, LiteralUnroll, LiteralPropagationSubPipelinePass, InlineOverloads, NopythonRewrites,
+    DumpParforDiagnostics,
+)  # fmt: skip
+"""Passes for what no function of this library has: closures, ``with``, array expressions, unrolled loops."""
+
+
+class _LeanCompiler(_PartCompiler):
+    def define_pipelines(self) -> list[Any]:
+        whole = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        lean = PassManager("part")
+        for step, description in whole.passes:
+            if step not in _NEEDLESS:
+                lean.add_pass(step, description)
+        lean.finalize()
+        return [lean]
+
+
 def part(function: F) -> F:
     """Compile ``function`` for the kernels that call it; it cannot be called from Python."""
-    return cast(F, numba.njit(**_OPTIONS, no_cpython_wrapper=True, pipeline_class=_PartCompiler)(function))
+    return cast(F, numba.njit(**_OPTIONS, no_cpython_wrapper=True, pipeline_class=_LeanCompiler)(function))
+
+
+_INSIDE: dict[str, Any] = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper": True}
 
 
 def inline(function: F) -> F:
     """Compile ``function`` into its callers, at every call; it cannot be called from Python."""
-    inside: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True}
-    return cast(F, numba.njit(**_OPTIONS, **inside, pipeline_class=_PartCompiler)(function))
+    return cast(F, numba.njit(**_INSIDE, pipeline_class=_LeanCompiler)(function))
 
 
 @cache
 def inlined(function: Any) -> Any:
     """A kernel, or a function that is `inline` anyway, for a caller that it is to be compiled into."""
-    return function if function.targetoptions.get("forceinline") else inline(function.py_func)
+    if function.targetoptions.get("forceinline"):
+        return function
+    return numba.njit(**_INSIDE, pipeline_class=_PartCompiler)(function.py_func)

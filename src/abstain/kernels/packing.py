@@ -24,6 +24,7 @@ from numba.extending import (
     typeof_impl,
     unbox,
 )
+from numba.np.numpy_support import as_dtype
 
 from ..typing import Array
 
@@ -52,7 +53,7 @@ def _words(state: Any) -> list[int]:
             words += [value.ctypes.data, value.size, *value.shape, *value.strides]
         elif isinstance(value, float):
             words.append(int(np.float64(value).view(np.int64)))
-        else:
+        elif value is not None:
             words.append(int(value))
     return words
 
@@ -60,7 +61,9 @@ def _words(state: Any) -> list[int]:
 def _n_words(kind: Any) -> int:
     if isinstance(kind, types.BaseTuple):
         return sum(map(_n_words, kind))
-    return 2 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
+    if isinstance(kind, types.Array):
+        return 2 + 2 * kind.ndim
+    return 0 if isinstance(kind, types.NoneType) else 1
 
 
 class PackedType(types.Type):
@@ -121,21 +124,26 @@ def _field(context: Any, builder: Any, kind: PackedType, pointer: Any, name: str
         return cgutils.pointer_add(builder, pointer, _WORD * word)
     integer = ir.IntType(64)
     if isinstance(field, types.Array):
-        struct = context.get_value_type(field)
-        item_size = context.get_abi_sizeof(context.get_data_type(field.dtype))
+        struct, n = context.get_value_type(field), field.ndim
+        item_size = integer(as_dtype(field.dtype).itemsize)
+        shape = [load(2 + axis, integer) for axis in range(n)]
+        strides = [load(2 + n + axis, integer) for axis in range(n - 1)]
+        strides.append(item_size if field.layout == "C" else load(1 + 2 * n, integer))
         parts = [  # in Numba's order; nothing is owned, as nothing is allocated
             cgutils.get_null_value(struct.elements[0]),
             cgutils.get_null_value(struct.elements[1]),
-            load(1, integer),
-            integer(item_size),
+            shape[0] if n == 1 else load(1, integer),
+            item_size,
             load(0, struct.elements[4]),
-            cgutils.pack_array(builder, [load(2 + axis, integer) for axis in range(field.ndim)]),
-            cgutils.pack_array(builder, [load(2 + field.ndim + axis, integer) for axis in range(field.ndim)]),
+            cgutils.pack_array(builder, shape),
+            cgutils.pack_array(builder, strides),
         ]
         array = ir.Constant(struct, ir.Undefined)
         for i, part in enumerate(parts):
             array = builder.insert_value(array, part, i)
         return array
+    if isinstance(field, types.NoneType):
+        return context.get_dummy_value()
     if isinstance(field, types.Boolean):
         return builder.trunc(load(0, integer), ir.IntType(1))
     return load(0, context.get_value_type(field))

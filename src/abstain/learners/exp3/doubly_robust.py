@@ -106,23 +106,31 @@ def revise(abstains: Bools, losses: Any, seen: bool, carry: Floats, s: RobustSta
 
 
 @inline
+def learn_weights(
+    abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, guard: float | None, s: RobustState
+) -> None:  # fmt: skip
+    """Let the weights of all memories, or of the learner and its guard, learn from a round."""
+    m = s.memories
+    if guard is None:
+        for j in range(m.mix.size):
+            estimate(j, losses, seen, cost, carry, s)
+            m.means[j] = learn_estimates(j, abstains, 0.0, 0.0, s)
+        if m.mix.size > 1:
+            weigh(m)
+    else:  # both are scored by plain estimates, of which the guard learns
+        for j in range(2):
+            estimate_plainly(losses, seen, cost, carry, s)
+            m.means[j] = mean_estimate(abstains, j, m.lanes, m)
+            if j == 0:
+                estimate(j, losses, seen, cost, carry, s)
+            learn_estimates(j, abstains, 0.0, 0.0, s)
+        weigh_guard(guard, m)
+
+
+@inline
 def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: RobustState) -> None:
     """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
-    m = s.memories
-    guarded, last = m.guard > 0.0, m.mix.size - 1
-    for j in range(m.mix.size):
-        if guarded:  # scored by plain estimates, of which the guard learns
-            estimate_plainly(losses, seen, cost, carry, s)
-            m.means[j] = mean_estimate(abstains, j, m)
-        if not guarded or j < last:
-            estimate(j, losses, seen, cost, carry, s)
-        mean = learn_estimates(j, abstains, 0.0, 0.0, s)
-        if not guarded:
-            m.means[j] = mean
-    if guarded:
-        weigh_guard(m)
-    elif last > 0:
-        weigh(m)
+    learn_weights(abstains, losses, seen, cost, carry, s.memories.guard, s)
     revise(abstains, losses, seen, carry, s)
 
 
@@ -237,7 +245,7 @@ class DoublyRobust(WeightedLearner):
     def new_state(self) -> RobustState | LimitedRobust:
         rate, n_predictors = Rate(ADAPTIVE, 0.0, RATE**2 * math.log(self.experts.n_experts)), self.experts.n_predictors
         rows = self.memories if self.guard is None else (None, None)
-        fresh = weights(rate, self._sight(), fading(rows), self.layout, n_predictors, self.guard or 0.0)
+        fresh = weights(rate, self._sight(), fading(rows), self.layout, n_predictors, self.guard)
         fresh.numbers[:, ETA] = adaptive(rate.log_experts, 0.0)
         held = fading((GUESSES_HELD if self.memory == "adaptive" else self.memory,))  # type: ignore[arg-type]
         constants = Constants(every=int(held.every[0]), keep=float(held.keep[0]))

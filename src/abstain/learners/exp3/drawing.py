@@ -9,7 +9,7 @@ import numpy as np
 from ...kernels.compiling import inline
 from ...typing import Bools, Floats
 from .mixture import predicting, remake
-from .state import ANYTIME, ETA, Memories, total
+from .state import ANYTIME, ETA, ZERO, Memories, total
 
 
 @inline
@@ -74,7 +74,7 @@ def weigh_sides(abstains: Bools, s: Memories) -> float:
         factor, sums = s.factor[j], s.sums[j]
         everybody, seeing = 0.0, 0.0
         if s.layout.alone:
-            everybody, seeing = total(sums, np.uint64(0), np.uint64(sums.size)), predicting(abstains, j, s)
+            everybody, seeing = total(sums, ZERO, np.uint64(sums.size)), predicting(abstains, j, s)
         else:
             for team in range(factor.size):
                 of_team = factor[team] * sums[team]

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...kernels.compiling import inline
 from ...typing import Array, Bools, Floats, Ints
+from .state import ONE, ZERO
 
 BELIEF = 6.0
 """The largest log-odds the model of the label comes to."""
@@ -158,9 +159,9 @@ def learn_guesses(rho: float, learnt: float, seen: float, losses: Array, low: Fl
 def learn_label(rho: float, losses: Array, low: Floats, high: Floats, g: Guesses) -> None:
     """A step of Adagrad on the log-loss of the model; the label is told by what a predictor lost."""
     n = np.uint64(g.lean.size)
-    telling = np.uint64(0)  # the first predictor that loses more by one label than by the other
+    telling = ZERO  # the first predictor that loses more by one label than by the other
     while telling < n and high[telling] == low[telling]:
-        telling += np.uint64(1)
+        telling += ONE
     if telling == n:
         return
     positive = abs(losses[telling] - high[telling]) < abs(losses[telling] - low[telling])

@@ -10,23 +10,25 @@ import numpy as np
 from ...kernels.compiling import inline, kernel, part
 from ...kernels.layout import CHUNK
 from ...typing import Bools, Floats, Ints
-from .state import ADAPTIVE, ETA, LEARNT, SQUARES, TINY, Memories, adaptive, total
+from .state import ADAPTIVE, ETA, FOUR, LEARNT, ONE, SQUARES, THREE, TINY, TWO, ZERO, Memories, adaptive, total
+
+CHUNK_SIZE = np.uint64(CHUNK)
 
 
 @inline
 def _weighted_squares(x: Floats, first: Any, last: Any, y: Floats) -> float:
     """The sum of ``x y^2`` by four running sums, in a fixed order."""
     a = b = c = d = 0.0
-    i, n = np.uint64(0), last - first
-    while i + np.uint64(4) <= n:
+    i, n = ZERO, last - first
+    while i + FOUR <= n:
         a += x[first + i] * (y[i] * y[i])
-        b += x[first + i + np.uint64(1)] * (y[i + np.uint64(1)] * y[i + np.uint64(1)])
-        c += x[first + i + np.uint64(2)] * (y[i + np.uint64(2)] * y[i + np.uint64(2)])
-        d += x[first + i + np.uint64(3)] * (y[i + np.uint64(3)] * y[i + np.uint64(3)])
-        i += np.uint64(4)
+        b += x[first + i + ONE] * (y[i + ONE] * y[i + ONE])
+        c += x[first + i + TWO] * (y[i + TWO] * y[i + TWO])
+        d += x[first + i + THREE] * (y[i + THREE] * y[i + THREE])
+        i += FOUR
     while i < n:
         a += x[first + i] * (y[i] * y[i])
-        i += np.uint64(1)
+        i += ONE
     return (a + b) + (c + d)
 
 
@@ -34,16 +36,16 @@ def _weighted_squares(x: Floats, first: Any, last: Any, y: Floats) -> float:
 def _weighted_shared(x: Floats, first: Any, last: Any, y: Floats) -> float:
     """The sum of ``x y`` by four running sums, in a fixed order."""
     a = b = c = d = 0.0
-    i, n = np.uint64(0), last - first
-    while i + np.uint64(4) <= n:
+    i, n = ZERO, last - first
+    while i + FOUR <= n:
         a += x[first + i] * y[i]
-        b += x[first + i + np.uint64(1)] * y[i + np.uint64(1)]
-        c += x[first + i + np.uint64(2)] * y[i + np.uint64(2)]
-        d += x[first + i + np.uint64(3)] * y[i + np.uint64(3)]
-        i += np.uint64(4)
+        b += x[first + i + ONE] * y[i + ONE]
+        c += x[first + i + TWO] * y[i + TWO]
+        d += x[first + i + THREE] * y[i + THREE]
+        i += FOUR
     while i < n:
         a += x[first + i] * y[i]
-        i += np.uint64(1)
+        i += ONE
     return (a + b) + (c + d)
 
 
@@ -52,18 +54,18 @@ def _moments(x: Floats, first: Any, last: Any, y: Floats) -> tuple[float, float]
     """`_weighted` and `_weighted_squares` in one go."""
     a = b = c = d = 0.0
     e = f = g = h = 0.0
-    i, n = np.uint64(0), last - first
-    while i + np.uint64(4) <= n:
-        k, o, q, r = y[i], y[i + np.uint64(1)], y[i + np.uint64(2)], y[i + np.uint64(3)]
-        u, v = x[first + i] * k, x[first + i + np.uint64(1)] * o
-        w, z = x[first + i + np.uint64(2)] * q, x[first + i + np.uint64(3)] * r
+    i, n = ZERO, last - first
+    while i + FOUR <= n:
+        k, o, q, r = y[i], y[i + ONE], y[i + TWO], y[i + THREE]
+        u, v = x[first + i] * k, x[first + i + ONE] * o
+        w, z = x[first + i + TWO] * q, x[first + i + THREE] * r
         a, b, c, d = a + u, b + v, c + w, d + z
         e, f, g, h = e + u * k, f + v * o, g + w * q, h + z * r
-        i += np.uint64(4)
+        i += FOUR
     while i < n:
         u = x[first + i] * y[i]
         a, e = a + u, e + u * y[i]
-        i += np.uint64(1)
+        i += ONE
     return (a + b) + (c + d), (e + f) + (g + h)
 
 
@@ -146,22 +148,22 @@ def mean_of_shared_rules(abstains: Bools, j: int, s: Memories) -> float:
 def predicting(abstains: Bools, j: int, s: Memories) -> float:
     """The sum of the weights of those who predict, by as many running sums as a chunk has slots."""
     weight, sums = s.weight[j], s.scratch
-    first, n, size = np.uint64(0), np.uint64(weight.size), np.uint64(CHUNK)
+    first, n, size = ZERO, np.uint64(weight.size), CHUNK_SIZE
     for i in range(min(size, n)):
         sums[i] = 0.0
-    while first + np.uint64(4) * size <= n:
+    while first + FOUR * size <= n:
         for i in range(size):
-            a, b, c, d = first + i, first + size + i, first + np.uint64(2) * size + i, first + np.uint64(3) * size + i
+            a, b, c, d = first + i, first + size + i, first + TWO * size + i, first + THREE * size + i
             x, y, z, v = weight[a], weight[b], weight[c], weight[d]
             two = (0.0 if abstains[a] else x) + (0.0 if abstains[b] else y)
             sums[i] += two + ((0.0 if abstains[c] else z) + (0.0 if abstains[d] else v))
-        first += np.uint64(4) * size
+        first += FOUR * size
     while first < n:
         for i in range(min(size, n - first)):
             x = weight[first + i]
             sums[i] += 0.0 if abstains[first + i] else x
         first += size
-    return total(sums, np.uint64(0), min(size, n))
+    return total(sums, ZERO, min(size, n))
 
 
 @inline
@@ -173,9 +175,9 @@ def _weighted_own(squared: bool, run: Ints, abstains: Bools, cost: float, j: int
         first = np.uint64(run[r])
         lost = estimate[np.uint64(predictor[first])]
         of_loss = lost * lost if squared else lost
-        for i in range(np.uint64(run[r + np.uint64(1)]) - first):
+        for i in range(np.uint64(run[r + ONE]) - first):
             terms[first + i] = weight[first + i] * (of_cost if abstains[first + i] else of_loss)
-    return total(terms, np.uint64(0), np.uint64(terms.size))
+    return total(terms, ZERO, np.uint64(terms.size))
 
 
 @inline
@@ -184,7 +186,7 @@ def _learn_runs(run: Ints, abstains: Bools, cost: float, cheaper: float, j: int,
     losses, weight, predictor, estimate, shrink = s.losses[j], s.weight[j], s.layout.predictor, s.estimate, s.shrink
     for r in range(np.uint64(run.size - 1)):
         first = np.uint64(run[r])
-        n = np.uint64(run[r + np.uint64(1)]) - first
+        n = np.uint64(run[r + ONE]) - first
         p = np.uint64(predictor[first])
         lost, keep = estimate[p], shrink[p]
         for i in range(n):
@@ -220,13 +222,13 @@ def _add_up(j: int, s: Memories) -> None:
     """
     weight, sums, lanes = s.weight[j], s.sums[j], s.lanes
     one = np.uint64(lanes.shape[1])
-    two, three, first = np.uint64(2) * one, np.uint64(3) * one, np.uint64(0)
+    two, three, first = TWO * one, THREE * one, ZERO
     for c in range(lanes.shape[0]):
         lane = lanes[c]
         for k in range(one):
             i = first + k
             lane[k] = (weight[i] + weight[i + one]) + (weight[i + two] + weight[i + three])
-        first += np.uint64(CHUNK)
+        first += CHUNK_SIZE
     for c in range(lanes.shape[0]):
         x = lanes[c]
         a = ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]))
@@ -247,7 +249,7 @@ def learn_own_rules(
     n_sums = np.uint64(sums.size)
     mean = squares = 0.0
     if s.rate.kind == ADAPTIVE or scored:
-        before = total(sums, np.uint64(0), n_sums)
+        before = total(sums, ZERO, n_sums)
         if s.rate.kind == ADAPTIVE:
             squares = _weighted_own(True, run, abstains, cost, j, s) / before
         if scored:
@@ -257,14 +259,14 @@ def learn_own_rules(
     else:
         _learn_runs(run, abstains, cost, cheaper, j, s)
     _add_up(j, s)
-    return mean, squares, total(sums, np.uint64(0), n_sums)
+    return mean, squares, total(sums, ZERO, n_sums)
 
 
 @inline
 def mean_of_own_rules(abstains: Bools, j: int, s: Memories) -> float:
     """The mean of the estimates, 0 for those who abstain."""
     sums = s.sums[j]
-    return _weighted_own(False, s.layout.run, abstains, 0.0, j, s) / total(sums, np.uint64(0), np.uint64(sums.size))
+    return _weighted_own(False, s.layout.run, abstains, 0.0, j, s) / total(sums, ZERO, np.uint64(sums.size))
 
 
 REMAKE, REMAKE_SIGNED = 1024, 64
@@ -309,6 +311,16 @@ def remake_all(s: Memories) -> None:
 
 
 @inline
+def learn_by_rules(
+    abstains: Bools, moved: bool, cost: float, cheaper: float, j: int, lanes: Floats | None, s: Memories
+) -> tuple[float, float, float]:  # fmt: skip
+    """Learn the estimates of a round where rules are shared, or where every expert has its own."""
+    if lanes is None:
+        return learn_shared_rules(abstains, moved, cost, cheaper, j, s)
+    return learn_own_rules(abstains, moved, cost, cheaper, j, s)
+
+
+@inline
 def learn(
     abstains: Bools, moved: bool, cost: float, cheaper: float, aside: float, square: float, renew: int, j: int,
     s: Memories,
@@ -319,10 +331,7 @@ def learn(
     ``cheaper`` is the factor of those who abstain and pay ``cost``; ``aside`` the mass of an expert that is not among
     these, and ``square`` that of its estimate; weights are made anew every ``renew`` rounds.
     """
-    if s.layout.alone:
-        mean, squares, after = learn_own_rules(abstains, moved, cost, cheaper, j, s)
-    else:
-        mean, squares, after = learn_shared_rules(abstains, moved, cost, cheaper, j, s)
+    mean, squares, after = learn_by_rules(abstains, moved, cost, cheaper, j, s.lanes, s)
     numbers, every, keep = s.numbers[j], s.memory.every[j], s.memory.keep[j]
     numbers[LEARNT] += 1.0
     old, anew = numbers[ETA], numbers[LEARNT] % renew == 0.0
@@ -344,13 +353,15 @@ def learn(
 
 
 @inline
-def mean_estimate(abstains: Bools, j: int, s: Memories) -> float:
+def mean_estimate(abstains: Bools, j: int, lanes: Floats | None, s: Memories) -> float:
     """The mean of the estimates in `estimate`, 0 for those who abstain."""
-    return mean_of_own_rules(abstains, j, s) if s.layout.alone else mean_of_shared_rules(abstains, j, s)
+    if lanes is None:
+        return mean_of_shared_rules(abstains, j, s)
+    return mean_of_own_rules(abstains, j, s)
 
 
 @inline
-def weigh_guard(s: Memories) -> None:
+def weigh_guard(guard: float, s: Memories) -> None:
     """Weigh the first row against the second, its guard: ``(1 - w0) h + w0`` for the guard, with odds h / (1 - h) of
     ``w0 / (1 - w0) exp(rate (score - score of the guard))``.
     """
@@ -358,9 +369,9 @@ def weigh_guard(s: Memories) -> None:
     s.spread[0] += s.mix[0] * s.mix[1] * (ahead * ahead)
     s.scores[0] += s.means[0]
     s.scores[1] += s.means[1]
-    rate = min(0.5, math.sqrt(-math.log(s.guard) / (1.0 + s.spread[0])))
-    odds = math.exp(min(700.0, max(-700.0, rate * (s.scores[0] - s.scores[1])))) * s.guard / (1.0 - s.guard)
-    s.mix[0] = (1.0 - s.guard) / (1.0 + odds)
+    rate = min(0.5, math.sqrt(-math.log(guard) / (1.0 + s.spread[0])))
+    odds = math.exp(min(700.0, max(-700.0, rate * (s.scores[0] - s.scores[1])))) * guard / (1.0 - guard)
+    s.mix[0] = (1.0 - guard) / (1.0 + odds)
     s.mix[1] = 1.0 - s.mix[0]
 
 

@@ -67,9 +67,13 @@ def find_rate(eta: Any, log_experts: float, spread: float, horizon: int | None, 
 
 
 ETA, SQUARES, LEARNT = 0, 1, 2
-"""Places in `Memories.numbers`, for each memory: the rate in use, V (the sum of q Lhat^2 so far), and the rounds learnt."""
+"""Places in `Memories.numbers`: the rate in use, V (the sum of q Lhat^2 so far), and the rounds learnt."""
 TINY = 1e-200
 """Weights below this count as 0 until they are made anew: processors are slow with numbers near the least."""
+
+ZERO, ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = map(np.uint64, range(9))
+"""Unsigned, as indices are: the compiler need not ask whether they are negative. A constant is faster to compile than
+``np.uint64(1)``."""
 
 LANES = 16
 """Running sums of a chunk that vector instructions keep side by side."""
@@ -92,12 +96,16 @@ class Memory(NamedTuple):
 
 
 class Memories(NamedTuple):
-    """What a learner knows, with C memories side by side. In brackets what differs where every expert has its own rule."""
+    """What a learner knows, with C memories side by side. In brackets what differs where all experts have their own rule.
+
+    A field that is None is known to be so when the kernels are compiled: functions that get it as an argument are
+    compiled without the branches that need it.
+    """
 
     rate: Rate
     sight: Sight
     memory: Memory
-    guard: float  # the least weight of the last row, if that is a guard; else 0
+    guard: float | None  # the least weight of the last row, if that is a guard
     layout: Layout
     start: Ints  # (G + 1,) the first slot of each group
     losses: Floats  # (C, K) estimated losses while predicting (and costs while abstaining), summed
@@ -115,12 +123,12 @@ class Memories(NamedTuple):
     shrink: Floats  # (P,) scratch: exp(-eta Lhat) of each predictor
     estimate: Floats  # (P,) scratch: Lhat of each predictor
     whole: Ints  # (2,) all slots as one run
-    lanes: Floats  # (whole chunks, LANES) scratch for experts with own rules
+    lanes: Floats | None  # (whole chunks, LANES) scratch for experts with own rules; None: rules are shared
     scratch: Floats  # (K,) scratch for experts with own rules
 
 
 def weights(
-    rate: Rate, sight: Sight, memory: Memory, layout: Layout, n_predictors: int, guard: float = 0.0
+    rate: Rate, sight: Sight, memory: Memory, layout: Layout, n_predictors: int, guard: float | None = None
 ) -> Memories:  # fmt: skip
     """Nothing learnt yet: all weights are 1."""
     n_experts, n = len(layout.expert), len(memory.every)
@@ -140,7 +148,7 @@ def weights(
         sums=np.tile(np.diff(start).astype(np.float64), (n, 1)),
         numbers=np.zeros((n, 3)),
         base=np.zeros((n, 1)),
-        mix=np.array([(1.0 - guard) ** 2, 1.0 - (1.0 - guard) ** 2]) if guard > 0.0 else np.full(n, 1.0 / n),
+        mix=np.full(n, 1.0 / n) if guard is None else np.array([(1.0 - guard) ** 2, 1.0 - (1.0 - guard) ** 2]),
         scores=np.zeros(n),
         spread=np.zeros(1),
         masses=np.zeros((n, 2)),
@@ -148,7 +156,7 @@ def weights(
         shrink=np.ones(n_predictors),
         estimate=np.zeros(n_predictors),
         whole=np.array([0, n_experts]),
-        lanes=np.zeros((n_alone // CHUNK, LANES)),
+        lanes=np.zeros((n_alone // CHUNK, LANES)) if layout.alone else None,
         scratch=np.zeros(n_alone),
     )
 
@@ -158,17 +166,17 @@ def total(x: Floats, first: Any, last: Any) -> float:
     """The sum of ``x[first:last]`` by eight running sums, in a fixed order."""
     a = b = c = d = e = f = g = h = 0.0
     i = first
-    while i + np.uint64(8) <= last:
+    while i + EIGHT <= last:
         a += x[i]
-        b += x[i + np.uint64(1)]
-        c += x[i + np.uint64(2)]
-        d += x[i + np.uint64(3)]
-        e += x[i + np.uint64(4)]
-        f += x[i + np.uint64(5)]
-        g += x[i + np.uint64(6)]
-        h += x[i + np.uint64(7)]
-        i += np.uint64(8)
+        b += x[i + ONE]
+        c += x[i + TWO]
+        d += x[i + THREE]
+        e += x[i + FOUR]
+        f += x[i + FIVE]
+        g += x[i + SIX]
+        h += x[i + SEVEN]
+        i += EIGHT
     while i < last:
         a += x[i]
-        i += np.uint64(1)
+        i += ONE
     return ((a + b) + (c + d)) + ((e + f) + (g + h))
