@@ -228,7 +228,8 @@ class _PartLibrary(JITCodeLibrary):
     """
 
     def _optimize_final_module(self) -> None:
-        pass
+        if os.environ.get("HK") == "leaf" and not self._linking_libraries or os.environ.get("HK") == "all":
+            super()._optimize_final_module()
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()

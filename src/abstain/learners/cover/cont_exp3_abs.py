@@ -23,7 +23,7 @@ from .kernels import (
     PAID,
     VISITS,
     BallState,
-    Levels,
+    Actions,
     choose,
     choose_in,
     full,
@@ -114,25 +114,25 @@ def as_gamma(gamma: Any, actions: str) -> float | None:
     return as_number(gamma, "gamma", "a number in (0, 1) for actions='grid'", lambda gamma: LEAST_GAMMA <= gamma < 1.0)
 
 
-class Actions(NamedTuple):
-    """Values h and r, which of them are paired, and the levels."""
+class ActionSet(NamedTuple):
+    """Values h and r, which of them are paired, and the actions by their losses."""
 
     h: NDArray[np.float64]
     r: NDArray[np.float64]
     pairs: Any
-    levels: Levels
+    actions: Actions
 
 
-def three() -> Actions:
+def three() -> ActionSet:
     """Predict +1, predict -1, abstain."""
     loss = np.array([[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
     box = np.array([[0, 1, 0, 1], [1, 1, 0, 1], [2, 1, 0, 1]])
     ends = np.array([1.0, -1.0])
     pairs = np.array([(0, 0), (1, 0), (0, 1)])
-    return Actions(ends, ends, pairs, Levels(2, 1, loss, np.ones(3), box, np.zeros(3)))
+    return ActionSet(ends, ends, pairs, Actions(2, 1, loss, np.ones(3), box, np.zeros(3)))
 
 
-def grid(epsilon: float, gamma: float) -> Actions:
+def grid(epsilon: float, gamma: float) -> ActionSet:
     """The centres of n x n equal squares, each within epsilon of its square, numbered from (high h, high r) on.
 
     In the surrogate loss a predicting pair counts ``1 - (1 - f) m`` with ``m = min(r / gamma, 1)``, where f depends on
@@ -163,7 +163,7 @@ def grid(epsilon: float, gamma: float) -> Actions:
             box.append([0, n, j, n_j])
     places = np.array(box)
     size = (places[:, 1] * places[:, 3]).astype(np.float64)
-    return Actions(h, r, "product", Levels(n_predicting, n, np.array(loss), size, places, np.zeros(len(loss))))
+    return ActionSet(h, r, "product", Actions(n_predicting, n, np.array(loss), size, places, np.zeros(len(loss))))
 
 
 def _runs(values: NDArray[np.float64]) -> list[tuple[int, int]]:
@@ -213,7 +213,7 @@ class ContExp3Abs(KernelLearner):
     """
 
     kernels = Kernels(choose, update, note, full=full)
-    fixed = ("rate", "levels")
+    fixed = ("rate", "actions")
     options = ("dim", "gamma", "horizon", "epsilon", "eta", "actions", "domain", "metric")
 
     def __init__(
@@ -244,7 +244,7 @@ class ContExp3Abs(KernelLearner):
         self.domain = (np.asarray(low).tolist(), np.asarray(high).tolist())
         loss = losses.get("zero_one") if self.gamma is None else losses.ramp(self.gamma)
         super().__init__(pairs, cost=cost, loss=loss, seed=seed)
-        self._pairs, self._levels = pairs, chosen.levels
+        self._pairs, self._actions = pairs, chosen.actions
         self._find_rate()
 
     def _find_rate(self) -> Rate:
@@ -267,7 +267,7 @@ class ContExp3Abs(KernelLearner):
         cover = room_for(centres, self.epsilon, self.metric, largest)
         known = np.zeros((len(cover.centre), N_SUMS))
         known[: len(sums)] = sums
-        return BallState(self._find_rate(), self._levels, cover, known)
+        return BallState(self._find_rate(), self._actions, cover, known)
 
     def grow(self) -> None:
         self.state = self._state_with(self.centres, self.state.sums[: self.n_balls])
@@ -298,8 +298,8 @@ class ContExp3Abs(KernelLearner):
             self._ask(x)
             self._make_room()
             self.state.cover.centre[self.n_balls] = self._hand.x
-            weigh(self._find() if callable(self.metric) else nearest(self.state.cover), self.state)
-            chosen = self.state.levels
+            weigh(self._find() if callable(self.metric) else nearest(self.state.cover), self._packed)
+            chosen = self.state.actions
             q = np.empty(self.experts.n_experts)
             for weight, size, (i, n_i, j, n_j) in zip(chosen.weight, chosen.size, chosen.box, strict=True):
                 members = (np.arange(i, i + n_i) * chosen.stride)[:, np.newaxis] + np.arange(j, j + n_j)
@@ -333,7 +333,7 @@ class ContExp3Abs(KernelLearner):
         self._make_room()
         hand = self._hand
         self.state.cover.centre[self.n_balls] = hand.x
-        expert, probability = choose_in(self._find(), self._random.random(), hand.carry, self.state)
+        expert, probability = choose_in(self._find(), self._random.random(), hand.carry, self._packed)
         return Choice(expert, probability, hand.carry.copy())
 
     def fits(self, decision: Decision) -> bool:

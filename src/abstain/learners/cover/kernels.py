@@ -117,8 +117,8 @@ POSITIVE, NEGATIVE, LEARNT, PAID, SQUARES, VISITS = 0, 1, 2, 3, 4, 5
 N_SUMS = 6
 
 
-class Levels(NamedTuple):
-    """The pairs, those of equal loss together; levels that predict come first."""
+class Actions(NamedTuple):
+    """The pairs, those of equal loss together; actions that predict come first."""
 
     n_predicting: int
     stride: int  # the pair (i, j) has number i * stride + j
@@ -132,51 +132,51 @@ class BallState(NamedTuple):
     """A learner: everything it knows."""
 
     rate: Rate
-    levels: Levels
+    actions: Actions
     cover: Cover
     sums: Floats  # (capacity, 6); rows from the number of balls on are 0
 
 
 @kernel
 def weigh(ball: int, b: BallState) -> tuple[float, float]:
-    """The weights of all levels in a ball; their sum over those that predict, and over all."""
-    levels, sums = b.levels, b.sums
+    """The weights of all actions in a ball; their sum over those that predict, and over all."""
+    actions, sums = b.actions, b.sums
     eta = b.rate.scale
     if b.rate.kind == ANYTIME:
         eta = b.rate.scale / math.sqrt(sums[ball, VISITS] + 1.0)
     elif b.rate.kind == ADAPTIVE:
         eta = adaptive(b.rate.log_experts, sums[ball, SQUARES])
     least = np.inf
-    for k in range(levels.size.size):
-        of_labels = levels.loss[k, 0] * sums[ball, POSITIVE] + levels.loss[k, 1] * sums[ball, NEGATIVE]
-        estimate = of_labels + (levels.loss[k, 2] * sums[ball, LEARNT] + levels.loss[k, 3] * sums[ball, PAID])
-        levels.weight[k] = estimate
+    for k in range(actions.size.size):
+        of_labels = actions.loss[k, 0] * sums[ball, POSITIVE] + actions.loss[k, 1] * sums[ball, NEGATIVE]
+        estimate = of_labels + (actions.loss[k, 2] * sums[ball, LEARNT] + actions.loss[k, 3] * sums[ball, PAID])
+        actions.weight[k] = estimate
         least = min(least, estimate)
     predicting = total = 0.0
-    for k in range(levels.size.size):
-        weight = levels.size[k] * math.exp(-eta * (levels.weight[k] - least))
-        levels.weight[k] = weight if weight > TINY else 0.0
-        total += levels.weight[k]
-        if k < levels.n_predicting:
-            predicting += levels.weight[k]
+    for k in range(actions.size.size):
+        weight = actions.size[k] * math.exp(-eta * (actions.weight[k] - least))
+        actions.weight[k] = weight if weight > TINY else 0.0
+        total += actions.weight[k]
+        if k < actions.n_predicting:
+            predicting += actions.weight[k]
     return predicting, total
 
 
 @inline
-def _draw(u: float, predicting: float, total: float, levels: Levels) -> tuple[int, float]:
-    """The pair drawn by ``u`` in [0, 1), by the weights of all levels, and the probability of predicting."""
+def _draw(u: float, predicting: float, total: float, actions: Actions) -> tuple[int, float]:
+    """The pair drawn by ``u`` in [0, 1), by the weights of all actions, and the probability of predicting."""
     target, chosen = u * total, 0
-    for k in range(levels.size.size):
-        if levels.weight[k] > 0.0:
+    for k in range(actions.size.size):
+        if actions.weight[k] > 0.0:
             chosen = k  # by rounding the target may lie behind the last
-            if target < levels.weight[k]:
+            if target < actions.weight[k]:
                 break
-            target -= levels.weight[k]
-    box = levels.box[chosen]
+            target -= actions.weight[k]
+    box = actions.box[chosen]
     n_pairs = box[1] * box[3]
-    inside = min(int(target / levels.weight[chosen] * n_pairs), n_pairs - 1)
+    inside = min(int(target / actions.weight[chosen] * n_pairs), n_pairs - 1)
     i = box[0] + inside // box[3]
-    return i * levels.stride + box[2] + inside % box[3], predicting / total
+    return i * actions.stride + box[2] + inside % box[3], predicting / total
 
 
 @kernel
@@ -189,7 +189,7 @@ def full(b: BallState) -> bool:
 def choose_in(ball: int, u: float, carry: Floats, b: BallState) -> tuple[int, float]:
     """The pair drawn in a ball, perhaps a new one; the ball and the probability of predicting are carried."""
     predicting, total = weigh(ball, b)
-    expert, probability = _draw(u, predicting, total, b.levels)
+    expert, probability = _draw(u, predicting, total, b.actions)
     carry[0], carry[1] = ball, probability
     return expert, probability
 
@@ -217,18 +217,18 @@ def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, c
 
     The label is read off the loss of the first predictor, which scores above 0.
     """
-    levels, sums = b.levels, b.sums
+    actions, sums = b.actions, b.sums
     ball, certainty, positive = int(carry[0]), 1.0 / max(carry[1], LEAST_PROBABILITY), losses[0] < 0.5
     if b.rate.kind == ADAPTIVE:
         _, total = weigh(ball, b)
         squares = 0.0
-        for k in range(levels.size.size):
-            if k >= levels.n_predicting:
-                loss = levels.loss[k, 2] + levels.loss[k, 3] * cost
-                squares += levels.weight[k] * (loss * loss)
+        for k in range(actions.size.size):
+            if k >= actions.n_predicting:
+                loss = actions.loss[k, 2] + actions.loss[k, 3] * cost
+                squares += actions.weight[k] * (loss * loss)
             elif seen:
-                loss = (levels.loss[k, 0] if positive else levels.loss[k, 1]) / max(carry[1], LEAST_PROBABILITY)
-                squares += levels.weight[k] * (loss * loss)
+                loss = (actions.loss[k, 0] if positive else actions.loss[k, 1]) / max(carry[1], LEAST_PROBABILITY)
+                squares += actions.weight[k] * (loss * loss)
         sums[ball, SQUARES] += squares / total
     if seen:
         sums[ball, POSITIVE if positive else NEGATIVE] += certainty
