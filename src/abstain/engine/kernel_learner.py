@@ -16,7 +16,7 @@ from .._core.validation import as_table
 from ..errors import InputError, shown
 from ..experts import Advice, ExpertSet
 from ..kernels.layout import Layout, layout
-from ..kernels.packing import Packed
+from ..kernels.packing import packed
 from ..typing import Array, Bools, Floats, Ints
 from .decision import Choice, Decision
 from .learner import Learner, Seed
@@ -149,14 +149,13 @@ class Calls:
     def __init__(self, kernels: Kernels) -> None:
         self.kernels, self.functions = kernels, compiled(kernels)
         self.code: dict[str, Callable[..., Any]] = {}
+        self._state: Any = None
         self._packed: Any = None
 
     def pack(self, state: Any) -> Any:
         """The state as compiled functions get it."""
-        if config.DISABLE_JIT:  # type: ignore[attr-defined]
-            return state
-        if self._packed is None or self._packed.state is not state:
-            self._packed = Packed(state)
+        if self._state is not state:
+            self._state, self._packed = state, packed(state)
         return self._packed
 
     def __call__(self, name: str, *arguments: Any) -> Any:
@@ -214,7 +213,9 @@ class KernelLearner(Learner):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         kernels = getattr(cls, "kernels", None)
-        if kernels is not None and not (isinstance(kernels, Kernels) and all(hasattr(k, "py_func") for k in kernels)):
+        if kernels is not None and not (
+            isinstance(kernels, Kernels) and (config.DISABLE_JIT or all(hasattr(k, "py_func") for k in kernels))
+        ):
             raise InputError(f"kernels: expected Kernels of functions marked extend.kernel, got {shown(kernels)}")
         if not all(isinstance(name, str) for name in (*cls.saved, *cls.signed, *cls.fixed)):
             raise InputError(f"saved: expected names of fields of the state, got {shown(cls.saved)}")

@@ -255,7 +255,7 @@ def compiled(kernels: Kernels) -> Compiled:
 
 def _with(pattern: Any, parts: dict[str, Any]) -> Any:
     """A pattern's code under a name of its own, so that it is kept on disk by itself, with these kernels in it."""
-    own = parts["choose"].py_func
+    own = getattr(parts["choose"], "py_func", parts["choose"])
     name = f"{pattern.__name__}_{own.__module__}_{own.__qualname__}".replace(".", "_").replace("<locals>", "local")
     code = pattern.__code__.replace(co_name=name, co_qualname=name)
     function = types.FunctionType(code, {**pattern.__globals__, **parts}, name)

@@ -216,20 +216,21 @@ def kernel(function: F) -> F:
 
     It works on plain arrays and numbers, and allocates nothing: what it needs to write to is handed to it.
     """
-    compiled = numba.njit(**_OPTIONS)(function)
-    compiled._cache = SourceCache(compiled.py_func)
+    compiled: Any = numba.njit(**_OPTIONS)(function)
+    if compiled is not function:  # NUMBA_DISABLE_JIT leaves functions as they are
+        compiled._cache = SourceCache(compiled.py_func)
     return cast(F, compiled)
 
 
 class _PartLibrary(JITCodeLibrary):
-    """The code of a function that is compiled into its callers alone: linked, but neither optimised nor made executable.
+    """The code of a function that only compiled functions call: linked with its callees, and nothing else.
 
-    Numba would do both for every function, and for all that it calls again: more than half of LLVM's time.
+    Numba would optimise every function together with all that it calls, and make machine code of it that is never
+    used: more than half of LLVM's time.
     """
 
     def _optimize_final_module(self) -> None:
-        if os.environ.get("HK") == "leaf" and not self._linking_libraries or os.environ.get("HK") == "all":
-            super()._optimize_final_module()
+        pass
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -288,6 +289,6 @@ def inline(function: F) -> F:
 @cache
 def inlined(function: Any) -> Any:
     """A kernel, or a function that is `inline` anyway, for a caller that it is to be compiled into."""
-    if function.targetoptions.get("forceinline"):
+    if config.DISABLE_JIT or function.targetoptions.get("forceinline"):  # type: ignore[attr-defined]
         return function
     return numba.njit(**_INSIDE, pipeline_class=_PartCompiler)(function.py_func)

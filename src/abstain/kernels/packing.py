@@ -13,7 +13,7 @@ from typing import Any
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import cgutils, config, types
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     NativeValue,
@@ -41,6 +41,11 @@ class Packed:
         self.kind = PackedType(numba.typeof(state))  # type: ignore[no-untyped-call]
         self.words: Array = np.array(_words(state), np.int64)
         self.address: int = self.words.ctypes.data
+
+
+def packed(state: Any) -> Any:
+    """A state for compiled functions: `Packed`, or the state itself where NUMBA_DISABLE_JIT leaves them in Python."""
+    return state if config.DISABLE_JIT else Packed(state)  # type: ignore[attr-defined]
 
 
 def _words(state: Any) -> list[int]:

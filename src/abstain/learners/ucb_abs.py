@@ -206,6 +206,16 @@ class UCBAbs(KernelLearner):
 
     A region takes ``8 (P + A / 64 + 6)`` bytes, for P predictors and A rules; room for up to twice the regions is held.
 
+    Args:
+        experts: The experts (predictor, rule) to follow.
+        cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
+        loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`.
+        seed: Accepted as by every learner; nothing is random.
+        feedback: Which labels come back; only "predicted" is possible here.
+
+    Raises:
+        InputError: If an argument has a type or a value that the sentences above exclude.
+
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=20_000, seed=0)
     >>> experts = ab.experts.hyperplanes(dim=2, n_predictors=3, n_rings=4, seed=0)

@@ -1,4 +1,4 @@
-"""Balls that cover the inputs: how large they are, how many there can be, and where their centres are kept."""
+"""ContEXP3-ABS (algorithm 4): balls that cover the inputs, the actions of a ball, and the learner."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -22,8 +22,8 @@ from .kernels import (
     N_SUMS,
     PAID,
     VISITS,
-    BallState,
     Actions,
+    BallState,
     choose,
     choose_in,
     full,
@@ -193,7 +193,8 @@ class ContExp3Abs(KernelLearner):
 
     Args:
         dim: The number of features d.
-        gamma: The width of the ramp and of the surrogate, for "grid".
+        cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
+        gamma: The width of the ramp and of the surrogate, in (0, 1), for "grid" only.
         horizon: The number of rounds T, unless there is an epsilon.
         epsilon: The radius; unless given ``T^(-1/(2+d)) gamma^(2/(2+d))`` (gamma = 1 for "three").
         eta: The rate: "adaptive" or "anytime", both from a ball's own rounds; "tuned", ``sqrt(N log K / T)`` with a
@@ -202,6 +203,11 @@ class ContExp3Abs(KernelLearner):
         domain: Where inputs lie: a pair of ends, each a number or one a feature.
         metric: "euclidean", "cityblock", "chebyshev", or a function of x (d,) and centres (n, d) that returns the n
             distances; with a function rounds are not compiled.
+        seed: The seed of the learner's random numbers.
+
+    Raises:
+        InputError: If an argument has a type or a value that the sentences above exclude, or if there is
+            neither an epsilon nor a horizon.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=5000, seed=0)

@@ -1,4 +1,4 @@
-"""Exponential weights on doubly robust estimates: a guess, and what it was wrong by where the label is seen."""
+"""DoublyRobust: exponential weights on a guess of each loss, corrected by its error where the label is seen."""
 
 from __future__ import annotations
 
@@ -197,9 +197,23 @@ class DoublyRobust(WeightedLearner):
     in the documentation for the algorithm, what is proved of it and where it fails.
 
     Args:
-        guard: The least weight of an EXP3-ABS that is played beside it, and weighed against it by what both achieve:
-            with it regret grows as sqrt(T) whatever the sequence, where predicting shows the label at once. None: no
-            such guard.
+        experts: The experts (predictor, rule) to follow.
+        cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
+        loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`.
+        seed: The seed of the learner's random numbers.
+        guard: The least weight of an EXP3-ABS that plays beside it (1e-6 to 1/2), or None for no such guard. Both are
+            weighed by what they achieve, so that regret grows as sqrt(T) on every sequence where predicting shows the
+            label at once.
+        memory: The number of rounds the past counts for (None: all), or "adaptive": several memories, weighed by what
+            each achieves.
+        feedback: Which labels come back: "predicted", "abstained", "both", or the probabilities that the label comes
+            after predicting and after abstaining.
+        min_observe: A floor under the probability of seeing the label.
+        capacity: How many cases may be abstained on: None (all), a share of them, or a `Capacity`.
+
+    Raises:
+        InputError: If an argument has a type or a value that the sentences above exclude, or if a guard is
+            combined with a memory.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)

@@ -1,4 +1,4 @@
-"""Whom to follow: drawn from the weights, unless the label would be too unlikely to be seen."""
+"""Which expert to follow: one drawn from the weights, unless its label would be too unlikely to be seen."""
 
 from __future__ import annotations
 

@@ -79,6 +79,18 @@ class Exp3(KernelLearner):
     with T = ``horizon``; or a number. Regret is at most ``2 sqrt(T K log K)``, or ``sqrt(2 T K log K)`` if tuned
     (`theory.exp3_bound`): it grows with sqrt(K) where `Exp3Abs` has sqrt(log K).
 
+    Args:
+        experts: The experts (predictor, rule) to follow.
+        cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
+        loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`.
+        seed: The seed of the learner's random numbers.
+        eta: The rate: "anytime", "tuned" or a positive number, as above.
+        horizon: The number of rounds T, which "tuned" needs.
+        feedback: Which labels come back; only "predicted" is possible here.
+
+    Raises:
+        InputError: If an argument has a type or a value that the sentences above exclude.
+
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)
     >>> learner = Exp3(ab.experts.hyperplanes(dim=2, n_predictors=10, seed=0), cost=0.2, seed=0)

@@ -125,16 +125,27 @@ class Exp3Abs(WeightedLearner):
     ``ix`` nearly every run has a bound (`theory.exp3_abs_tail_bound`). A late label is weighted by the probability of
     its decision's own round.
 
-    Beyond the paper: ``feedback`` says which labels come back ("predicted", "abstained", "both", or the probabilities
-    that they come after predicting and after abstaining); P is then the probability that the label is seen, and
-    ``min_observe`` a floor under it. ``memory`` is how many rounds the past counts for (None: all), or "adaptive":
-    several memories, weighed by what they achieve. ``capacity`` limits how many cases are abstained on, to a share of
-    them or by a `Capacity`; c then stands for 1, as the price of abstaining may rise to that.
+    Beyond the paper: with other ``feedback`` P is the probability that the label is seen. With a ``capacity`` c stands
+    for 1 in the formulas, as the price of abstaining may rise to that.
 
     Args:
-        eta: The rate, as above.
-        horizon: The number of rounds T that "tuned" is for.
-        ix: Added to P.
+        experts: The experts (predictor, rule) to follow.
+        cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
+        loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`.
+        seed: The seed of the learner's random numbers.
+        eta: The rate: "adaptive", "anytime", "tuned" or a positive number, as above.
+        horizon: The number of rounds T, which "tuned" needs.
+        ix: A number added to P, 0 or more.
+        memory: The number of rounds the past counts for (None: all), or "adaptive": several memories, weighed by what
+            each achieves.
+        feedback: Which labels come back: "predicted", "abstained", "both", or the probabilities that the label comes
+            after predicting and after abstaining.
+        min_observe: A floor under the probability of seeing the label.
+        capacity: How many cases may be abstained on: None (all), a share of them, or a `Capacity`.
+
+    Raises:
+        InputError: If an argument has a type or a value that the sentences above exclude, or if a rate
+            that falls with the rounds is combined with a memory.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)

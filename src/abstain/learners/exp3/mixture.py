@@ -1,4 +1,6 @@
-"""EXP3-ABS on teams of several experts: those that abstain take a step a team, those that predict a step an expert."""
+"""Exponential weights: how they learn the estimates of a round, where rules are shared and where they are not, and how
+several memories are mixed.
+"""
 
 from __future__ import annotations
 

@@ -129,6 +129,15 @@ class Stacked(DoublyRobust):
     experts do and may lose less than the best of them: its regret may be negative. Where nearly always abstaining is
     best, or the experts' signs say little of the label, it costs a little. For labels -1 and +1.
 
+    Args:
+        experts: The experts (predictor, rule) to follow.
+        cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
+        loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`, for labels -1 and +1.
+        seed: The seed of the learner's random numbers.
+
+    Raises:
+        InputError: If an argument has a type or a value that the sentences above exclude.
+
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)
     >>> experts = ab.experts.hyperplanes(dim=2, n_predictors=10, seed=0)

@@ -1,4 +1,4 @@
-"""The rate of exponential weights, and the least probability they divide by."""
+"""What exponential weights are made of: the rate, the memories, the arrays."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Memory(NamedTuple):
 
 
 class Memories(NamedTuple):
-    """What a learner knows, with C memories side by side. In brackets what differs where all experts have their own rule.
+    """What a learner knows, with C memories side by side. In brackets what differs where no two experts share a rule.
 
     A field that is None is known to be so when the kernels are compiled: functions that get it as an argument are
     compiled without the branches that need it.

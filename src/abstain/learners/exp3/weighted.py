@@ -18,7 +18,7 @@ from ...engine.feedback import Chances, as_feedback, chances_of
 from ...engine.kernel_learner import Calls, check_arrays, fields_named
 from ...errors import InputError, shown
 from ...experts import Advice, ExpertSet
-from ...kernels.packing import Packed
+from ...kernels.packing import packed
 from ...typing import Array, Floats, Ints
 from .drawing import ANSWERED_ANYWAY, DRAWN, FOR_CAPACITY, FOR_LABEL
 from .guesses import Guesses
@@ -112,12 +112,16 @@ class WeightedLearner(KernelLearner):
     """A learner that draws experts by exponential weights of their estimated losses.
 
     Args:
-        memory: How many rounds the past counts for (None: all), or "adaptive": several memories, weighed by what they
-            achieve.
-        feedback: Which labels come back: "predicted", "abstained", "both", or the probabilities that they come after
-            predicting and after abstaining.
-        min_observe: A floor under the probability that the label is seen.
-        capacity: The most cases that may be abstained on: None (all), a share of them, or a `Capacity`.
+        experts: The experts (predictor, rule) to follow.
+        cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
+        loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`.
+        seed: The seed of the learner's random numbers.
+        memory: The number of rounds the past counts for (None: all), or "adaptive": several memories, weighed by what
+            each achieves.
+        feedback: Which labels come back: "predicted", "abstained", "both", or the probabilities that the label comes
+            after predicting and after abstaining.
+        min_observe: A floor under the probability of seeing the label.
+        capacity: How many cases may be abstained on: None (all), a share of them, or a `Capacity`.
     """
 
     saved: tuple[str, ...] = ("losses", "paid", "weight", "factor", "sums", "numbers")
@@ -259,7 +263,7 @@ class WeightedLearner(KernelLearner):
         s = self._weights
         if s.rate.kind == ANYTIME:
             s.numbers[:, ETA] = s.rate.scale / math.sqrt(self.round + 1)
-            remake_all(Packed(s))
+            remake_all(packed(s))
 
     @property
     def weights(self) -> Floats:
@@ -346,7 +350,7 @@ class WeightedLearner(KernelLearner):
         if s.rate.kind != ADAPTIVE:
             s.numbers[:, ETA] = s.rate.scale / (math.sqrt(self.round + 1) if s.rate.kind == ANYTIME else 1.0)
         carry_over_sums(self._weights, s, expert_from)
-        remake_all(Packed(s))
+        remake_all(packed(s))
 
     # Files.
 

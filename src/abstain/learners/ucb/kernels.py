@@ -1,4 +1,4 @@
-"""The index of an expert: an optimistic estimate of its mean loss."""
+"""The compiled algorithm of the UCB family: find the least index (`choose`), update the out-neighbours (`update`)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The UCB family: follow the expert with the least optimistic estimate, update its out-neighbours.
+"""The UCB family: follow the expert with the least optimistic estimate, and update its out-neighbours.
 
-All of it is compiled (`kernels.ucb`); the learners differ in their graph and in some settings.
+The learners are at the end: `UCB`, `UCBNT` (algorithm 1), `UCBGT` (algorithm 2), `FullSupervision`. They differ
+in their graph and in some settings; `kernels` holds the compiled algorithm, `graph` the graphs, `state` the arrays.
 """
 
 import copy
@@ -32,10 +33,14 @@ class IndexLearner(KernelLearner):
     """A learner that follows the least ``mu_{j,t-1} - S_{j,t-1}``; see `UCBNT` for the formulas.
 
     Args:
-        beta: The width of what is added for optimism: 2.5 is the paper's.
-        ties: "first" (the lowest number) or "random".
-        feedback: Which labels come back: "predicted", "abstained", "both", or the probabilities that they come after
-            predicting and after abstaining.
+        experts: The experts (predictor, rule) to follow.
+        cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
+        loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`.
+        seed: The seed of the learner's random numbers, which only ``ties="random"`` needs.
+        graph: The feedback graph, which says who is updated.
+        beta: The width of the confidence term: 2.5 is the paper's, 0 has none.
+        ties: "first" follows the tied expert with the lowest number, "random" any of them.
+        feedback: Which labels come back; only "predicted" is possible here.
     """
 
     kernels = Kernels(choose, update, note, graph_kernels.edges)
@@ -257,6 +262,18 @@ class UCB(IndexLearner):
 
     It is `UCBNT` with self-loops as its graph; see there for the formulas.
 
+    Args:
+        experts: The experts (predictor, rule) to follow.
+        cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
+        loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`.
+        seed: The seed of the learner's random numbers, which only ``ties="random"`` needs.
+        beta: The width of the confidence term: 2.5 is the paper's, 0 has none.
+        ties: "first" follows the tied expert with the lowest number, "random" any of them.
+        feedback: Which labels come back; only "predicted" is possible here.
+
+    Raises:
+        InputError: If an argument has a type or a value that the sentences above exclude.
+
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)
     >>> learner = UCB(ab.experts.hyperplanes(dim=2, n_predictors=10, seed=0), cost=0.2)
@@ -293,9 +310,19 @@ class UCBNT(IndexLearner):
     An edge to a loss that stays hidden updates nothing.
 
     Args:
+        experts: The experts (predictor, rule) to follow.
+        cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
+        loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`.
+        seed: The seed of the learner's random numbers, which only ``ties="random"`` needs.
         graph: "subset" (safe), "abstention" (the instance's own; biased, section 4.1), "self_loops" (UCB), "complete"
             (full information: a *supervised* learner, outside the protocol), "estimated" (UCB-GT's, without its
             optimistic step), or any `FeedbackGraph`.
+        beta: The width of the confidence term: 2.5 is the paper's, 0 has none.
+        ties: "first" follows the tied expert with the lowest number, "random" any of them.
+        feedback: Which labels come back; only "predicted" is possible here.
+
+    Raises:
+        InputError: If an argument has a type or a value that the sentences above exclude.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)
@@ -331,7 +358,19 @@ class UCBGT(IndexLearner):
 
     After choosing j at round t it updates every i with ``phat_{j,i}^{t-1} <= gamma_{i,t-1}``: the fraction of the
     rounds before t in which j abstained and i predicted is at most ``sqrt(2 beta Q_{i,t-1} log t) / ((K-1)(t-1))``.
-    If j abstains and i predicts, i's loss is hidden and 0 is taken for it, step (*); else its loss is what it is.
+    If j abstains and i predicts, i's loss is hidden and counts as 0, step (*); otherwise the loss is known.
+
+    Args:
+        experts: The experts (predictor, rule) to follow.
+        cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
+        loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`.
+        seed: The seed of the learner's random numbers, which only ``ties="random"`` needs.
+        beta: The width of the confidence term: 2.5 is the paper's, 0 has none.
+        ties: "first" follows the tied expert with the lowest number, "random" any of them.
+        feedback: Which labels come back; only "predicted" is possible here.
+
+    Raises:
+        InputError: If an argument has a type or a value that the sentences above exclude.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)
@@ -364,10 +403,20 @@ class UCBGT(IndexLearner):
 
 
 class FullSupervision(IndexLearner):
-    """FS: follow the expert with the least total loss so far, every label being seen.
+    """FS, the paper's full supervision: see every label and follow the expert with the least total loss so far.
 
     It stands outside the protocol (``supervised``): it learns nothing in `decide` and needs `learn` for every round,
     also for those that abstained.
+
+    Args:
+        experts: The experts (predictor, rule) to follow.
+        cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
+        loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`.
+        seed: The seed of the learner's random numbers, which only ``ties="random"`` needs.
+        ties: "first" follows the tied expert with the lowest number, "random" any of them.
+
+    Raises:
+        InputError: If an argument has a type or a value that the sentences above exclude.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)
