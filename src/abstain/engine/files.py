@@ -12,15 +12,12 @@ from .._core.registry import Registry, as_plain, name_of
 from ..errors import AbstainError, FileError, InputError, UnknownKindError, shown
 from ..experts import ExpertSet
 from ..typing import Array
-from .decision import MOST_ROUNDS
 
 if TYPE_CHECKING:
     from .learner import Learner
 
 LEARNERS: "Registry[Learner]" = Registry("learner")
 """All classes of learners, those of other packages included."""
-MOST_SAVED_ROUNDS = MOST_ROUNDS // 2
-"""A file says at most so many rounds, so that a learner that goes on from it can be saved, too."""
 
 
 def describe(

@@ -58,6 +58,8 @@ def check_arrays(arrays: Mapping[str, Array], like: Mapping[str, Array], signed:
             )
         if not np.isfinite(array).all():
             raise InputError(f"state: expected finite numbers in {name}, got {array[~np.isfinite(array)][0]}")
+        if array.dtype.kind == "i" and (array > np.iinfo(array.dtype).max // 2).any():
+            raise InputError(f"state: expected numbers in {name} that leave room to count on, got {array.max()}")
         if name not in signed and (array < 0).any():
             raise InputError(f"state: expected numbers from 0 on in {name}, got {array[array < 0][0]}")
 
@@ -467,6 +469,7 @@ class KernelLearner(Learner):
             InputError: If a kernel chooses an expert that does not exist.
         """
         n, hand, done, chances = len(costs), self._hand, 0, self.chances
+        self._check_room(n)
         rounds = Rounds(
             self._random.random(n) if self.draws else np.zeros(n),
             writeable(self.see(X, advice, costs)),

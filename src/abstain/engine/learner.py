@@ -22,9 +22,9 @@ from ..experts.base import check_advice
 from ..typing import Array, Bools, Floats, Ints
 from . import changes
 from .changes import Change
-from .decision import Choice, Decision, Identity, frozen, sign
+from .decision import MOST_ROUNDS, Choice, Decision, Identity, frozen, sign
 from .feedback import Chances, arrivals
-from .files import LEARNERS, MOST_SAVED_ROUNDS, describe
+from .files import LEARNERS, describe
 from .play import Playing, PlayingRounds
 
 Seed: TypeAlias = int | np.random.SeedSequence | None
@@ -363,6 +363,7 @@ class Learner(ABC):
     def _ask(self, x: "ArrayLike | Advice") -> tuple[Advice, float]:
         """Return the experts' advice on one input and its cost, both checked."""
         experts = self.experts
+        self._check_room(1)
         if isinstance(x, Advice):
             row, advice = None, x
             check_advice(x, 1, experts.n_predictors, experts.n_rules)
@@ -372,6 +373,11 @@ class Learner(ABC):
             advice = experts.advise_block(row)
         price = self._price
         return advice, float(self._cost.of(row, self.round + 1, 1)[0]) if price is None else price
+
+    def _check_room(self, n: int) -> None:
+        """Raise an error if so many more rounds cannot be counted: floats would round, and files be refused."""
+        if self.round + n > MOST_ROUNDS:
+            raise InputError(f"round: expected at most {MOST_ROUNDS} rounds, got {self.round} and {n} more")
 
     def _play_round(self, advice: Advice, cost: float) -> Decision:
         """Choose and commit."""
@@ -644,7 +650,7 @@ class Learner(ABC):
         """
         with self.lock:
             last = header["round"]
-            if type(last) is not int or not 0 <= last <= MOST_SAVED_ROUNDS:
+            if type(last) is not int or not 0 <= last <= MOST_ROUNDS:
                 raise ValueError(f"the round is {last!r:.100}")
             self.round, self._identity = last, Identity.from_file(header, arrays, last)
             self._changes = changes.from_file(header["changes"], arrays, self.experts, last)

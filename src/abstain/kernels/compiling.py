@@ -211,14 +211,28 @@ _OPTIONS: dict[str, Any] = {
 # No fast-math: a sum is evaluated in the order it is written, so that one round and a whole table give the same bits.
 
 
+def _disabled() -> bool:
+    """Say whether the user wants plain Python (``NUMBA_DISABLE_JIT=1``), to debug or to measure coverage."""
+    settings: Any = config
+    return bool(settings.DISABLE_JIT)
+
+
+def _as_it_is(function: F) -> F:
+    """Return a function that is not compiled, with the attribute that compiled ones have."""
+    plain: Any = function
+    plain.py_func = function
+    return function
+
+
 def kernel(function: F) -> F:
     """Compile ``function`` at its first call, and keep the result on disk until its code, or a callee's, changes.
 
     It works on plain arrays and numbers, and allocates nothing: what it needs to write to is handed to it.
     """
-    compiled: Any = numba.njit(**_OPTIONS)(function)
-    if compiled is not function:  # NUMBA_DISABLE_JIT leaves functions as they are
-        compiled._cache = SourceCache(compiled.py_func)
+    if _disabled():
+        return _as_it_is(function)
+    compiled = numba.njit(**_OPTIONS)(function)
+    compiled._cache = SourceCache(compiled.py_func)
     return cast(F, compiled)
 
 
@@ -275,6 +289,8 @@ class _LeanCompiler(_PartCompiler):
 
 def part(function: F) -> F:
     """Compile ``function`` for the kernels that call it; it cannot be called from Python."""
+    if _disabled():
+        return _as_it_is(function)
     return cast(F, numba.njit(**_OPTIONS, no_cpython_wrapper=True, pipeline_class=_LeanCompiler)(function))
 
 
@@ -283,12 +299,14 @@ _INSIDE: dict[str, Any] = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper"
 
 def inline(function: F) -> F:
     """Compile ``function`` into its callers, at every call; it cannot be called from Python."""
+    if _disabled():
+        return _as_it_is(function)
     return cast(F, numba.njit(**_INSIDE, pipeline_class=_LeanCompiler)(function))
 
 
 @cache
 def inlined(function: Any) -> Any:
     """A kernel, or a function that is `inline` anyway, for a caller that it is to be compiled into."""
-    if config.DISABLE_JIT or function.targetoptions.get("forceinline"):  # type: ignore[attr-defined]
+    if _disabled() or function.targetoptions.get("forceinline"):
         return function
     return numba.njit(**_INSIDE, pipeline_class=_PartCompiler)(function.py_func)

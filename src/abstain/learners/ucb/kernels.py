@@ -27,7 +27,7 @@ def index_of(losses: Any, paid: float, updates: float, width: float, variant: Va
 
     The mean is (E + c*n) / Q and S is ``width`` over sqrt(Q); c*n is ``price * paid``.
     """
-    index = (losses + variant.price * paid) / (1.0 if variant.sums else updates) - width / math.sqrt(updates)
+    index = (losses + variant.price * paid) / (1.0 if variant.sums else updates) - width / np.sqrt(updates)
     return index if updates > 0.0 else -np.inf
 
 
