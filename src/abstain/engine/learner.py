@@ -89,6 +89,8 @@ class Learner(ABC):
     """Whether the learner stands outside the protocol: it needs every label, also those of rounds that abstained."""
     options: ClassVar[tuple[str, ...]] = ()
     """The names of the constructor's further arguments. Each is an attribute with a plain value."""
+    most_rounds: ClassVar[int] = MOST_ROUNDS
+    """The most rounds that the learner can count."""
     _not_copied: ClassVar[tuple[str, ...]] = ("lock",)
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -375,9 +377,9 @@ class Learner(ABC):
         return advice, float(self._cost.of(row, self.round + 1, 1)[0]) if price is None else price
 
     def _check_room(self, n: int) -> None:
-        """Raise an error if so many more rounds cannot be counted: floats would round, and files be refused."""
-        if self.round + n > MOST_ROUNDS:
-            raise InputError(f"round: expected at most {MOST_ROUNDS} rounds, got {self.round} and {n} more")
+        """Raise an error if so many more rounds cannot be counted."""
+        if self.round + n > self.most_rounds:
+            raise InputError(f"round: expected at most {self.most_rounds} rounds, got {self.round} and {n} more")
 
     def _play_round(self, advice: Advice, cost: float) -> Decision:
         """Choose and commit."""
@@ -650,7 +652,7 @@ class Learner(ABC):
         """
         with self.lock:
             last = header["round"]
-            if type(last) is not int or not 0 <= last <= MOST_ROUNDS:
+            if type(last) is not int or not 0 <= last <= self.most_rounds:
                 raise ValueError(f"the round is {last!r:.100}")
             self.round, self._identity = last, Identity.from_file(header, arrays, last)
             self._changes = changes.from_file(header["changes"], arrays, self.experts, last)

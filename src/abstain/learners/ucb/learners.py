@@ -46,6 +46,7 @@ class IndexLearner(KernelLearner):
     kernels = Kernels(choose, update, note, graph_kernels.edges)
     saved = ("losses", "paid", "updates")
     fixed = ("variant", "layout", "relation")
+    most_rounds = 2**31 - 1  # of losses and disagreements, which are counted in 32 bits
     _sums = False
     _optimistic = False
 
