@@ -157,10 +157,55 @@ class Sloppy(Follower):
         super().learn(decision, y)
 
 
+class Drawing(Follower):
+    """Draws an expert, and reports the right probability."""
+
+    def choose(self, advice, cost):
+        expert = int(self.random.integers(self.experts.n_experts))
+        predicts = ~advice.abstains[0, self.experts.rule_of]
+        return ab.extend.Choice(expert, self.says(expert, predicts), np.zeros(0, bool))
+
+    def says(self, expert, predicts):
+        return float(predicts.mean())
+
+
+class Certain(Drawing):
+    """Says that it is sure to predict, whatever it draws."""
+
+    def says(self, expert, predicts):
+        return 1.0
+
+
+class Hindsight(Drawing):
+    """Says what it drew, not how likely that was."""
+
+    def says(self, expert, predicts):
+        return float(predicts[expert])
+
+
+class Biased(Drawing):
+    """Says a probability that is not that of the draw."""
+
+    def says(self, expert, predicts):
+        return float(predicts.mean()) ** 8
+
+
+def test_a_learner_that_draws():
+    check_learner(lambda: Drawing(RINGS, cost=0.3, seed=1))
+
+
 @pytest.mark.parametrize(
     ("learner", "rule"),
-    [(Forgetful, "Copies, pickles"), (Restless, "Peeking"), (Moody, "differ"), (Sloppy, "changes nothing|each once")],
+    [
+        (Forgetful, "Copies, pickles"),
+        (Restless, "Peeking"),
+        (Moody, "differ"),
+        (Sloppy, "changes nothing|each once"),
+        (Certain, "It is 1.0, but .* of 200 draws predict"),
+        (Hindsight, "It is 0.0 or 1.0, as the draw is"),
+        (Biased, "of 200 draws predict"),
+    ],
 )
 def test_the_kit_finds_what_is_wrong(learner, rule):
     with pytest.raises(AssertionError, match=rule):
-        check_learner(lambda: learner(RINGS, cost=0.3))
+        check_learner(lambda: learner(RINGS, cost=0.3, seed=1))
