@@ -145,3 +145,19 @@ def test_a_gate_works_without_polars():
     assert sentence.startswith("answers with a ")
     assert errors == [f'gate.{name} needs Polars: pip install "abstain[cli]"' for name in ("policy", "decide_many")]
     assert decided == "20"
+
+
+def test_a_decision_walks_through_few_files():
+    gate, seen = two(labels="both"), set()
+    gate.learn(gate.decide(SAID), "ham")
+
+    def note(frame, event, argument):
+        if event == "call" and "abstain" in frame.f_code.co_filename:
+            seen.add(frame.f_code.co_filename)
+
+    sys.setprofile(note)
+    try:
+        gate.decide(SAID)
+    finally:
+        sys.setprofile(None)
+    assert len({name for name in seen if name.endswith(".py") and "/tests/" not in name}) <= 12, sorted(seen)

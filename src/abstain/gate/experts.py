@@ -95,10 +95,9 @@ class ModelThresholds(ExpertSet):
 
     @trusted
     def advise_rows(self, X: Floats, out: Floats | None = None) -> Advice:
-        n, (models, per_model) = len(X), self.thresholds.shape
-        abstains = np.empty((n, models, per_model), np.bool_)
-        np.less_equal(X[:, :models, np.newaxis], self.thresholds, out=abstains)
-        return Advice(X[:, models : 2 * models], abstains.reshape(n, -1))
+        models = self.n_predictors
+        abstains = np.less_equal(X[:, :models, np.newaxis], self.thresholds)
+        return Advice(X[:, models:-1], abstains.reshape(len(X), -1))
 
     def find_subset(self) -> Bools:
         return nested(np.full(self.n_rules, -np.inf), self.thresholds.ravel(), self.predictor_of)
@@ -129,7 +128,11 @@ class ModelLosses(Loss):
 
     def labels(self, y: ArrayLike) -> Array:
         losses = as_floats(y, "losses", LabelError)
-        if losses.ndim != 2 or not ((losses >= 0.0) & (losses <= 1.0)).all():
+        if losses.shape[:-1] == (1,):  # of one case: faster than four passes over a small array
+            right = all(0.0 <= loss <= 1.0 for loss in losses[0].tolist())
+        else:
+            right = losses.ndim == 2 and bool(((losses >= 0.0) & (losses <= 1.0)).all())
+        if not right:
             raise LabelError(f"losses: expected a number in [0, 1] for every model, got {shown(losses)}")
         return losses.astype(np.uint8) if self.binary else losses
 

@@ -148,6 +148,7 @@ class WeightedLearner(KernelLearner):
                 raise InputError(f"memory: expected None, 'adaptive' or a number of rounds, got {shown(memory)}")
             memory = as_count(memory, "memory", least=2)
         self.memory, self.feedback = memory, as_feedback(feedback)
+        self._chances = chances_of(self.feedback)
         most = max(self.chances)
         self.min_observe = as_number(
             min_observe, "min_observe", f"a number from 0 to {most:g}", lambda floor: 0.0 <= floor <= most
@@ -160,7 +161,7 @@ class WeightedLearner(KernelLearner):
 
     @property
     def chances(self) -> Chances:
-        return chances_of(self.feedback)
+        return self._chances
 
     @property
     def memories(self) -> tuple[int | None, ...]:
