@@ -74,7 +74,7 @@ def test_reviews_are_none_and_not_counted():
     assert metric.get() > 0.85
 
 
-def test_nobody_knows_anything_at_first():
+def test_models_know_nothing_at_first():
     model = two()
     assert model.predict_one({"a": 1.0}) is None
     assert model.predict_proba_one({"a": 1.0}) == {}

@@ -1,4 +1,4 @@
-"""Gates whose reviewers have only so much time."""
+"""Gates with a limit on reviews."""
 
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -34,9 +34,9 @@ def test_any_cases_in_a_row_have_at_most_share_n_plus_burst_reviews(share, burst
     gate = ab.Gate(["a", "b"], cost=0.0, capacity=capacity, thresholds=4, labels=labels, seed=seed)
     cases = [{m: ("x", float(rng.random())) for m in gate.models if rng.random() < 0.6} for _ in range(60)]
     done = play(gate, cases)
-    nobody = [not said for said in cases]
-    counted = [case.action == "review" and not none for case, none in zip(done, nobody, strict=True)]
-    assert all(case.action == "review" for case, none in zip(done, nobody, strict=True) if none)
+    unanswered = [not said for said in cases]
+    counted = [case.action == "review" and not none for case, none in zip(done, unanswered, strict=True)]
+    assert all(case.action == "review" for case, none in zip(done, unanswered, strict=True) if none)
     for i in range(60):
         for j in range(i + 1, 61):
             assert sum(counted[i:j]) <= Fraction(str(share)) * (j - i) + burst

@@ -70,7 +70,7 @@ def test_thresholds_of_always_and_never():
     assert gate.thresholds.tolist() == [[-1.0, 1.0]] * 3
 
 
-def test_nobody_answers_goes_to_review():
+def test_a_case_without_answers_goes_to_review():
     gate = three(thresholds=2)
     for said in ({}, dict.fromkeys(gate.models), {"gbm": float("nan"), "logreg": (None, 0.9), "rules": ("x", None)}):
         case = gate.decide(said)
