@@ -75,11 +75,13 @@ def test_every_module_says_what_it_is():
     assert silent == []
 
 
-def test_layers_of_the_linter_are_there():
+def test_every_module_has_a_layer_and_contributing_names_it():
     contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
         "contracts"
     ][0]
     named = {one.strip().removeprefix("abstain.") for row in contract["layers"] for one in re.split("[|:]", row)}
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert {one for one in named if f"`{one}/`" not in contributing and f"`{one}.py`" not in contributing} == set()
     here = {path.stem if path.is_file() else path.name for path in (SOURCE / "abstain").iterdir()}
     here -= {"__init__", "__main__", "py", "__pycache__"}
     assert named >= here, f"not in a layer of pyproject.toml: {sorted(here - named)}"
