@@ -35,7 +35,7 @@ def test_balls_accept_rings_and_a_rule_that_always_predicts():
     np.testing.assert_array_equal(balls.advise(x).abstains, [[False, True, True, True]])
     np.testing.assert_array_equal(accept.advise(x).abstains, [[True, False, True, True, False]])
     np.testing.assert_array_equal(balls.rule_subset, np.tri(4, dtype=bool).T)
-    assert accept.rule_subset[4].all()  # who never abstains is a subset of everybody
+    assert accept.rule_subset[4].all()  # a rule that never abstains lies in every other
     assert accept.rule_subset[:4, 4].sum() == 0
 
 

@@ -139,19 +139,19 @@ def test_the_cache_folder_of_each_system(monkeypatch, tmp_path):
 
 
 def test_without_a_home_folder_other_folders_still_work(monkeypatch, tmp_path):
-    def nobody():
+    def no_home():
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setattr("pathlib.Path.home", nobody)
+    monkeypatch.setattr("pathlib.Path.home", no_home)
     save(tmp_path)
     ab.datasets.load("guide", data=tmp_path)
     with pytest.raises(FileError, match="^skin: no skin.npz"):
         ab.datasets.load("skin", data=tmp_path)
     with pytest.raises(FileError, match="^there is no home folder for the cache: set XDG_CACHE_HOME"):
         ab.datasets.fetch("guide")
-    with pytest.raises(InputError, match="^data: expected a folder, got ~nobody-of-that-name"):
-        ab.datasets.load("guide", data="~nobody-of-that-name/x")
+    with pytest.raises(InputError, match="^data: expected a folder, got ~unknown-user"):
+        ab.datasets.load("guide", data="~unknown-user/x")
 
 
 @pytest.mark.parametrize(("name", "word"), [("codrna", "cod-rna"), ("HIGGS", "higgs")])

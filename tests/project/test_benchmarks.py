@@ -1,4 +1,4 @@
-"""Comparing with an earlier commit: when it has seen enough, and what it says of a wrong command."""
+"""Comparing with an earlier commit: when to stop, and errors for wrong commands."""
 
 import pytest
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def hook(name):
-    """A module of docs/hooks; they extend Sphinx, which not everybody has who runs the tests."""
+    """Import a module of docs/hooks, which extends Sphinx; skip the test without Sphinx."""
     pytest.importorskip("sphinx")
     spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / "hooks" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)

@@ -10,7 +10,7 @@ T, SEEDS = 100_000, 200
 
 
 def trapped(instance, wrong, **learner):
-    """The fraction of runs that follow the wrong expert for over 90 % of their second half."""
+    """Return the fraction of runs that follow the wrong expert in over 90 % of their second half."""
     kind = learner.pop("kind", ab.UCBNT)
     runs = 0
     for seed in range(SEEDS):
@@ -20,21 +20,21 @@ def trapped(instance, wrong, **learner):
     return runs / SEEDS
 
 
-def test_bias_problem():
+def test_the_bias_problem_traps_ucb_nt_on_its_own_graph():
     instance = ab.instances.bias_problem()
     assert trapped(instance, 0, graph="abstention") > 0.7
     assert trapped(instance, 0, graph="subset") < 0.05
     assert trapped(instance, 0, kind=ab.UCBGT) < 0.05
 
 
-def test_proposition_1():
+def test_proposition_1_traps_most_runs():
     """The construction traps more than half of the runs with p = 0.99, c = 0.9, hardly any with p = 0.9, c = 0.5."""
     assert trapped(ab.instances.proposition_1(), 1, graph="abstention") > 0.4
     assert trapped(ab.instances.proposition_1(), 1, graph="subset") < 0.05
     assert trapped(ab.instances.proposition_1(p=0.9, cost=0.5), 1, graph="abstention") < 0.05
 
 
-def test_linear_regret():
+def test_a_trapped_run_has_linear_regret():
     """A trapped run pays the gap in every round: doubling T doubles its regret."""
     instance = ab.instances.bias_problem()
     gap = instance.means[0] - instance.means[1]

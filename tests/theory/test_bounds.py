@@ -132,7 +132,7 @@ def test_the_independence_bound_for_many_experts():
         chained = chained | chained.T | np.eye(n, dtype=bool)
         expected = 5.0 * n
         for low, high in ((0.5, 1.0), (0.25, 0.5), (0.125, 0.25), (0.0625, 0.125)):
-            for block in range(15):  # nobody is linked with another block
+            for block in range(15):  # no expert is linked with another block
                 layer = [k for k in range(4 * block, 4 * block + 4) if low < gaps[k] <= high]
                 expected += max(
                     sum(40 * log_T / gaps[k] + 2 * gaps[k] for k in group)

@@ -1,4 +1,4 @@
-"""With a capacity, sums of estimates are unbiased, too: those of the losses at the price of the decision."""
+"""Sums of estimates are unbiased with a capacity: they estimate the losses at the price of the decision."""
 
 import copy
 
@@ -17,7 +17,7 @@ T = 4
 
 
 def leaves(make, feedback, floor, delay):
-    """All that can happen: its probability, the sums of estimates, and of what they are estimates of."""
+    """Yield all that can happen: its probability, the sums of estimates, and the sums that they estimate."""
     chances = chances_of(as_feedback(feedback))
     relative = make is not exp3
 
@@ -62,7 +62,7 @@ def leaves(make, feedback, floor, delay):
 @pytest.mark.parametrize(("feedback", "floor"), FEEDBACKS, ids=str)
 @pytest.mark.parametrize("delay", [0, 1, 9])
 @pytest.mark.parametrize("make", [exp3, robust, modelled])
-def test_unbiased(feedback, floor, delay, make):
+def test_sums_of_estimates_are_unbiased_with_a_capacity(feedback, floor, delay, make):
     total, error, emptied, priced = 0.0, np.zeros(4), 0.0, 0.0
     for probability, player, truth in leaves(make, feedback, floor, delay):
         total += probability
@@ -76,7 +76,7 @@ def test_unbiased(feedback, floor, delay, make):
 
 
 @pytest.mark.parametrize("make", [exp3, modelled])
-def test_it_matters_that_all_cases_are_answered(make, monkeypatch):
+def test_ignoring_the_empty_bucket_would_be_biased(make, monkeypatch):
     """If o were that of the draw while the bucket is empty, labels would seem rarer than they are."""
     plain = Limited.segments
 

@@ -25,12 +25,12 @@ def slope(d, rounds, seeds, **options):
 
 @pytest.mark.long
 @pytest.mark.parametrize("d", [1, 2])
-def test_growth(d):
+def test_regret_grows_no_faster_than_the_rate(d):
     assert slope(d, [10**3, 10**4, 10**5, 10**6], 20) <= (d + 1) / (d + 2) + 0.05
 
 
 @pytest.mark.parametrize("d", [1, 2])
-def test_growth_in_short(d):
+def test_regret_grows_no_faster_than_the_rate_in_short_games(d):
     """The same with fewer rounds; a learner that does not learn has slope 1."""
     assert slope(d, [10**3, 10**4, 10**5], 4) <= (d + 1) / (d + 2) + 0.08
     assert slope(d, [10**3, 10**4, 10**5], 2, eta=1e-9) > 0.98
@@ -38,8 +38,8 @@ def test_growth_in_short(d):
 
 @pytest.mark.long
 @pytest.mark.parametrize("delay", [0, 7])
-def test_estimates_are_unbiased(delay):
-    """The sum of 1 / P over the labels +1 seen counts all labels +1, in the mean over 4,000 games."""
+def test_estimates_in_balls_are_unbiased(delay):
+    """The sum of 1 / P over the labels +1 seen counts all labels +1, on average over 4,000 games."""
     n, games = 40, 4000
     X, y = np.zeros((n, 1)), np.where(np.arange(n) % 3 == 0, 1, -1)
     sums = np.empty((games, 2))
@@ -53,7 +53,7 @@ def test_estimates_are_unbiased(delay):
     assert (error < 0.03 * truth).all()
 
 
-def test_a_seed_shared_with_the_data_does_no_harm():
+def test_a_learner_may_share_its_seed_with_the_data():
     """The learner's numbers are not those the inputs were made of, though both come from the same seed."""
     X = np.random.default_rng(5).uniform(-1, 1, (1000, 1))
     learner = ab.ContExp3Abs(1, cost=0.3, epsilon=2.0, eta=1e-9, seed=5)

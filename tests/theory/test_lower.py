@@ -17,7 +17,7 @@ LIMITED = {
 
 
 def regrets(problems, n, repeats, make):
-    """Of each problem and repeat; expected losses of who was followed."""
+    """Return the regret of each problem and repeat, by the expected losses of the experts followed."""
     found = []
     for b, problem in enumerate(problems):
         means = np.array(problem.means)
@@ -39,7 +39,7 @@ def test_cliques_force_regret_on_learners_that_see_one_group(name):
 
 
 def test_a_learner_that_sees_all_losses_has_less_regret():
-    """The test above can fail: who sees all losses has less than half of what is forced on the others."""
+    """The test above can fail: a learner that sees all losses has less than half of the forced regret."""
     m, n = 64, 2000
     gap = (1 - 1 / m) * math.sqrt(m / n) / 2
     problems = [ab.instances.cliques(m, 1, gap, best) for best in (0, 20, 40, 60)]
@@ -82,7 +82,7 @@ def test_regions(name):
 
 
 def test_regions_force_no_factor_for_their_number():
-    """What is forced, at the worst gap, hardly changes with m: cliques force sqrt(m) times as much."""
+    """The forced regret at the worst gap hardly changes with m; cliques force sqrt(m) times as much."""
     n = 10_000
     of_regions = [ab.instances.regions(m, 1, (m - 1) / (2 * math.sqrt(n))).least(n) for m in (4, 16, 32)]
     of_cliques = [ab.instances.cliques(m, 1, (1 - 1 / m) * math.sqrt(m / n) / 2).least(n) for m in (4, 16, 32)]
@@ -102,7 +102,7 @@ def test_the_means_of_the_problems_are_those_of_the_losses():
 
 @pytest.mark.parametrize("d", [2, 3])
 def test_random_labels_force_regret_on_cont_exp3_abs(d):
-    """The function is in the class, loses what is said, and ContEXP3-ABS has the regret that is forced."""
+    """The function is in the class and loses what `best_loss` returns; ContEXP3-ABS has at least the forced regret."""
     problem, n = ab.instances.random_labels(d, gamma=0.3, lipschitz=0.8), 600
     X, y = problem.draw(n, seed=0)
     h = problem.best(y)

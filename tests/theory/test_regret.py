@@ -20,7 +20,7 @@ def stochastic(seed, n):
 EXPERTS = ab.experts.from_columns(4, 3, rule_subset=np.triu(np.ones((3, 3), bool)))
 
 
-def test_regret_below_the_bound():
+def test_regret_of_ucb_is_below_theorem_3():
     """Theorem 3 with the trivial covering and the proof's constants: sum 8 beta log T / Delta + 5 K."""
     T = 100_000
     for kind in (ab.UCB, ab.UCBNT, ab.UCBGT):

@@ -13,7 +13,7 @@ T = 2000
 
 
 def runs(stream, n, count, X=None, **options):
-    """The regret of each run on one sequence, and the estimates in its end."""
+    """Return the regret of each run on one sequence, and its final estimates."""
     X, y = stream.draw(n, seed=0)
     best = ab.best_in_hindsight(stream.experts, X, y, cost=stream.cost).total.min()
     regrets, estimates = np.empty(count), np.empty((count, stream.experts.n_experts))
@@ -25,8 +25,8 @@ def runs(stream, n, count, X=None, **options):
 
 
 @pytest.mark.long
-def test_the_tail_and_what_ix_does_to_it():
-    """The mean is small and below its bound; of 3,000 runs one in a hundred is far above it, and none with ix."""
+def test_ix_removes_the_heavy_tail():
+    """The mean is below its bound; of 3,000 runs one in a hundred is far above it, and none with ix."""
     plain, _ = runs(BLOOM, T, 3000)
     assert plain.mean() + 5 * plain.std() / math.sqrt(len(plain)) < theory.exp3_abs_bound(T, 2, 0.5, "adaptive")
     assert np.quantile(plain, 0.99) > 2.5 * theory.exp3_abs_bound(T, 2, 0.5, "adaptive")
@@ -40,7 +40,7 @@ def test_the_tail_and_what_ix_does_to_it():
 
 @pytest.mark.long
 def test_the_bound_breaks_without_ix():
-    """It can fail: with ix one run in a thousand may be above; without, five times as many are."""
+    """The bound can fail: with ix one run in a thousand may exceed it; without, five times as many do."""
     ix, delta = 0.04, 0.001
     bound = theory.exp3_abs_tail_bound(T, 2, 0.5, ix, delta)
     assert (runs(BLOOM, T, 3000)[0] > bound).mean() > 5 * delta
@@ -53,7 +53,7 @@ STREAMS = {"bloom": BLOOM, "trap": ab.instances.trap(length=200), "switching": a
 @pytest.mark.parametrize("name", STREAMS)
 @pytest.mark.parametrize("eta", ["adaptive", "anytime", "tuned", 0.03])
 def test_quantiles_below_the_bound(name, eta):
-    """Of 300 runs at most a share of delta is above, for three deltas; where the bound says something."""
+    """Of 300 runs at most a share of delta exceeds the bound, for three deltas, if the bound is below T."""
     stream, ix = STREAMS[name], 0.04
     regrets, _ = runs(stream, T, 300, ix=ix, eta=eta)
     for delta in (0.3, 0.05, 0.01):
@@ -77,8 +77,8 @@ def test_estimates_are_rarely_much_too_large(ix):
     assert (without[:, 0] - 200.0).max() > 3 * above.max()
 
 
-def test_the_bound_as_a_function():
-    """By hand for a rate that is a number; least near the ix that is advised; at most T, and never negative."""
+def test_the_tail_bound_by_its_formula():
+    """By hand for a number as rate; smallest near the advised ix; at most T, and never negative."""
     D, ix, eta = math.log(22 / 0.1), 0.02, 0.01
     Z = 10_000 + D / (2 * ix)
     expected = math.log(20) / eta + eta * (0.09 * 10_000 + Z) / 2 + ix * Z + D / (2 * ix)
@@ -95,7 +95,7 @@ def test_the_bound_as_a_function():
 
 
 @pytest.mark.long
-def test_the_tail_of_20_000_runs():
+def test_the_numbers_of_the_documentation():
     """The numbers of the documentation: ``pytest -s -m long tests/theory/test_tail.py`` prints them."""
     found = {}
     print("\n    ix  mean  99 %  99.9 %  largest  bound, 99 %")

@@ -54,7 +54,7 @@ def naive(T, **options):
 
 
 def leaves(make, T, feedback, floor, delay=0, **options):
-    """All that can happen, with its probability."""
+    """Yield all that can happen, with its probability."""
     chances = chances_of(as_feedback(feedback))
 
     def close(player, rounds):
@@ -69,7 +69,7 @@ def leaves(make, T, feedback, floor, delay=0, **options):
         segments, predicts, o = player.segments(t)
         assert sum(mass for mass, _, _ in segments) == pytest.approx(1.0, abs=1e-13)
         fixed = player.before(t)
-        sides = [0.0, 0.0]  # whom they follow matters for nothing but who abstains
+        sides = [0.0, 0.0]  # only whether the followed expert abstains matters
         for mass, expert, _ in segments:
             sides[int(player.game.abstains[t - 1, expert])] += mass
         assert sides[0] == pytest.approx(predicts, abs=1e-13)
@@ -91,7 +91,7 @@ def leaves(make, T, feedback, floor, delay=0, **options):
 
 
 def expected(make, T, feedback, floor, **options):
-    """The mean of the sums of estimates (memories, K)."""
+    """Return the mean of the sums of estimates (memories, K)."""
     total, mean, n = 0.0, 0.0, 0
     for probability, player in leaves(make, T, feedback, floor, **options):
         total, mean, n = total + probability, mean + probability * player.memories.S, n + 1
@@ -105,8 +105,8 @@ LATE = pytest.mark.parametrize(("T", "delay"), [(3, 0), (3, 1), (2, 5)])
 
 @ALL
 @LATE
-def test_exp3_abs(feedback, floor, T, delay):
-    """They are those of the losses."""
+def test_estimates_of_exp3_abs_are_unbiased(feedback, floor, T, delay):
+    """The means are the sums of the losses."""
     found = expected(exp3, T, feedback, floor, delay=delay)
     assert found.n >= 2 if feedback == "both" else found.n >= 2**T
     np.testing.assert_allclose(found.S[0], game(T).loss.sum(axis=0), rtol=0, atol=1e-12)
@@ -115,30 +115,30 @@ def test_exp3_abs(feedback, floor, T, delay):
 @ALL
 @LATE
 @pytest.mark.parametrize("make", [robust, modelled])
-def test_doubly_robust(feedback, floor, T, delay, make):
-    """They are those of the losses minus the cost, whatever the guesses, which are those of the decision."""
+def test_estimates_of_doubly_robust_are_unbiased(feedback, floor, T, delay, make):
+    """The means are the sums of the losses minus the cost, whatever the guesses of the decision were."""
     truth = (game(T).loss - COST[:T, None]).sum(axis=0)
     np.testing.assert_allclose(expected(make, T, feedback, floor, delay=delay).S[0], truth, rtol=0, atol=1e-12)
 
 
 @ALL
-def test_the_rows_of_a_guard(feedback, floor):
+def test_estimates_of_a_guard_are_unbiased(feedback, floor):
     truth = (game(3).loss - COST[:3, None]).sum(axis=0)
     found = expected(modelled, 3, feedback, floor, guard=0.1)
     np.testing.assert_allclose(found.S, np.tile(truth, (2, 1)), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("feedback", ["predicted", "abstained", (0.3, 1.0)], ids=str)
-def test_memories(feedback):
-    """Every memory sees the same estimates: those that have not faded yet have the same sums."""
+def test_estimates_of_memories_are_unbiased(feedback):
+    """All memories see the same estimates: those that have not faded yet have the same sums."""
     truth = (game(3).loss - COST[:3, None]).sum(axis=0)
     found = expected(modelled, 3, feedback, 0.2, holds=(None, 20_000, 5_000))
     np.testing.assert_allclose(found.S, np.tile(truth, (3, 1)), rtol=0, atol=1e-12)
 
 
 @ALL
-def test_naive_estimates_fail(feedback, floor):
-    """Losses of the rounds that were seen, without 1 / o: predicting looks better than it is, unless all are seen."""
+def test_naive_estimates_are_biased(feedback, floor):
+    """Without 1 / o, predicting looks better than it is, unless all losses are seen."""
     found, truth = expected(naive, 3, feedback, floor).S[0], game(3).loss.sum(axis=0)
     if feedback == "both":
         np.testing.assert_allclose(found, truth, atol=1e-12)
@@ -149,7 +149,7 @@ def test_naive_estimates_fail(feedback, floor):
 
 @ALL
 @pytest.mark.parametrize("clip", [0.3, 2.0])
-def test_what_the_clip_costs(feedback, floor, clip):
+def test_the_clip_shrinks_the_correction(feedback, floor, clip):
     """It shrinks the correction: a round's mean is ``m - c + min(1, o / (clip eta)) (l - m)``, between guess and loss.
 
     Walked round by round, from every place of the tree.

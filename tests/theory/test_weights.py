@@ -9,7 +9,7 @@ import abstain as ab
 
 
 def late_clean(T, seed):
-    """The labels of the first fifth are random, so that abstaining is best; from then on two models are good."""
+    """Return a log: labels of the first fifth are random, so abstaining is best; then two models are good."""
     rng = np.random.default_rng(seed)
     y = rng.choice([-1.0, 1.0], T)
     right = rng.random((T, 4)) < np.array([0.98, 0.95, 0.6, 0.5])
@@ -27,7 +27,7 @@ def regret(learner, X, y):
 
 
 def test_a_guard_keeps_regret_below_the_root_of_T():
-    """Below sqrt(T log(2K) / w0) where doubly robust weights alone stay with what the first fifth has taught them."""
+    """Below sqrt(T log(2K) / w0), while doubly robust weights without a guard stay with what the first fifth taught."""
     w0, alone = 1 / 16, {}
     for T in (5_000, 20_000, 80_000):
         games = [late_clean(T, seed) for seed in range(5)]
@@ -40,7 +40,7 @@ def test_a_guard_keeps_regret_below_the_root_of_T():
 
 
 def paired(one, other):
-    """The mean of the differences and its standard error."""
+    """Return the mean of the differences and its standard error."""
     differences = np.array(one) - np.array(other)
     return differences.mean(), differences.std(ddof=1) / math.sqrt(len(differences))
 
@@ -71,7 +71,7 @@ def test_more_labels_never_cost_more_than_noise(kind, memory):
 
 @pytest.mark.parametrize("kind", [ab.DoublyRobust, ab.Exp3Abs])
 def test_memories_pay_where_the_best_expert_changes(kind):
-    """On a stream that switches half way; and the short ones count for more when it does."""
+    """On a stream that switches half way; the short memories then weigh more."""
     stream, losses = ab.instances.switching(), {"adaptive": [], None: []}
     for seed in range(5):
         X, y = stream.draw(40_000, seed)

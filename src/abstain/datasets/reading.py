@@ -49,7 +49,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def pieces(path: Path, progress: Progress | None = None) -> Iterator[bytes]:
-    """Yield whole lines, a few megabytes at a time; the last one ends in a newline, too."""
+    """Yield whole lines, a few megabytes at a time, each ending in a newline."""
     with opened(path) as stream:
         size = path.stat().st_size
         rest = b""
