@@ -1,4 +1,4 @@
-"""Reading what was saved."""
+"""Load a learner or a gate from a file."""
 
 import os
 from typing import Any
@@ -20,12 +20,26 @@ def load(
     loss: Any = None,
     **options: Any,
 ) -> Any:
-    """The learner, or the gate, that was saved; it goes on bit for bit, as a copy with a life of its own.
+    """Load a learner or a gate that was saved; it continues bit for bit, as a copy with a new identity.
 
-    Python functions, and graphs that remember, cannot be in the file of a learner: give them again, also those that are
-    options of the learner (``graph=``, ``metric=``). The experts are checked by a fingerprint of their kind, pairs and
-    parameters. Learners, experts, losses and graphs of classes of your own are found once their module was imported;
-    nothing is imported here.
+    A learner's file holds no Python functions and no graphs with a memory: give those again. Import the modules of
+    your own learners, experts, losses and graphs first; nothing is imported here.
+
+    Args:
+        path: The file.
+        experts: The experts, if the file does not hold them; a fingerprint of their kind, pairs and parameters must
+            agree.
+        cost: The cost, if it is a function.
+        loss: The loss, if the file does not hold it.
+        options: Other options of the learner that the file does not hold, such as ``graph=`` or ``metric=``.
+
+    Returns:
+        The learner or the gate.
+
+    Raises:
+        FileError: The file is damaged, of another kind, or of a newer version.
+        InputError: Something must be given, or does not agree with the file.
+        UnknownKindError: The file names a class of a module that was not imported.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise InputError(f"path: expected the path of a file, got {type(path).__name__}")

@@ -58,7 +58,17 @@ class Trace:
         return len(self.expert)
 
     def regret(self, best: Best) -> Floats:
-        """The cumulative regret R_t against an expert, for t = 1, ..., T; on L~ if the expert's losses are that."""
+        """Compute the cumulative regret against an expert or a pair.
+
+        Args:
+            best: What `best_in_hindsight` or `best_pair` returned for the same rounds.
+
+        Returns:
+            R_t for t = 1, ..., T (T,); on the surrogate loss L~ if ``best`` has it.
+
+        Raises:
+            InputError: ``best`` is of another game.
+        """
         if not isinstance(best, Best):
             raise InputError(f"best: expected what best_in_hindsight returns, got {type(best).__name__}")
         if len(best.loss) != len(self):
@@ -106,7 +116,20 @@ def _as_checkpoints(checkpoints: ArrayLike | None, n: int) -> Ints:
 
 
 def prepare(experts: ExpertSet, X: ArrayLike, y: ArrayLike, *, loss: Any = "zero_one") -> Prepared:
-    """Rounds for any number of learners with these experts and this loss: what the experts say is worked out once.
+    """Prepare rounds for many learners with the same experts and loss: advice and losses are computed once.
+
+    Args:
+        experts: The experts of the learners.
+        X: The inputs (T, d).
+        y: All labels (T,).
+        loss: The loss of the learners.
+
+    Returns:
+        The rounds, which `simulate` takes instead of X and y.
+
+    Raises:
+        InputError: The inputs do not fit the experts.
+        LabelError: The loss cannot judge a label.
 
     >>> import abstain as ab
     >>> X, y = ab.datasets.load("synthetic", n=1000, seed=0)

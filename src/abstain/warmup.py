@@ -1,4 +1,4 @@
-"""Compiling beforehand: for container images, and services that must answer their first request in time."""
+"""Compile in advance: for container images, and services that must answer their first request in time."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -26,10 +26,17 @@ def compiled_learners() -> dict[str, type[KernelLearner]]:
 
 
 def warmup(names: Sequence[str] | None = None, progress: Callable[[str], None] | None = None) -> None:
-    """Compile what these learners (all, unless named), or "Gate", need for whole tables and for single rounds.
+    """Compile what learners and gates need for whole tables and for single rounds.
 
-    What was compiled is kept where Numba keeps its cache (`NUMBA_CACHE_DIR`, if it is set), so that later processes
-    start at once. ``progress`` is called with the name of each learner when it is done.
+    The result is kept where Numba keeps its cache (`NUMBA_CACHE_DIR`, if it is set), so that later processes start at
+    once.
+
+    Args:
+        names: Names of learners, and "Gate"; None means all.
+        progress: Called with each name when it is done.
+
+    Raises:
+        InputError: A name is unknown.
 
     >>> warmup(["UCBGT"])
     """
