@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,9 +19,10 @@ from typer.testing import CliRunner
 import abstain as ab
 from abstain.cli import app
 from abstain.errors import FileError, InputError
-from abstain.experiments import jobs, results, runner
+from abstain.experiments import jobs, parts, results, runner
 from abstain.experiments.results import MACHINE
 from abstain.experiments.runner import run
+from abstain.paper import find
 
 from .small import small
 
@@ -330,3 +332,22 @@ def test_the_command_fails_in_words(tmp_path, monkeypatch):
     assert (
         "failed: synthetic, cost 0.1, expert set 0, draw 0 (and 5 more): RuntimeError: out of [luck]" in result.output
     )
+
+
+COINS = re.search(
+    r"<!-- coins.py -->\n```python\n(.*?)```", (ROOT / "docs" / "studies.md").read_text("utf-8"), re.DOTALL
+)
+
+
+def test_a_kind_of_study_from_outside_in_two_processes(tmp_path):
+    (tmp_path / "coins.py").write_text(COINS.group(1))
+    (tmp_path / "mine.toml").write_text("[studies.fair]\nkind = 'coins:Coins'\ntosses = 4\n")
+    (study,) = find(tmp_path / "mine.toml")
+    session = run([study], tmp_path / "out", jobs=2)
+    assert (session.failures, session.n_run, len(session.frames["coins"])) == ([], 4, 4)
+    assert run([study], tmp_path / "out", jobs=2).n_run == 0
+    (tmp_path / "coins.py").write_text(COINS.group(1).replace("< 0.5", "< 0.4"))
+    (study,) = find(tmp_path / "mine.toml")
+    assert run([study], tmp_path / "out", jobs=1).n_run == 4  # other code, other jobs
+    sys.modules.pop("coins")
+    parts._imported.pop("coins")

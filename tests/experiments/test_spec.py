@@ -8,6 +8,7 @@ import pytest
 
 from abstain import paper as ours
 from abstain.errors import FileError, InputError
+from abstain.experiments import registry
 from abstain.experiments.jobs import shown_rounds
 from abstain.experiments.specs import ExpertsSpec, LearnerSpec
 from abstain.experiments.study import LearnerStudy
@@ -215,6 +216,31 @@ def test_a_kind_of_study_from_outside(tmp_path):
     path.write_text("[studies.a]\nkind = 'my_kind:LearnerStudies'\n")
     with pytest.raises(InputError, match="study a: kind: expected my_kind:LearnerStudies, but .* has no"):
         ours.read(path)
+
+
+CATALOGUE = """
+from pathlib import Path
+
+from abstain import paper
+
+
+def studies():
+    return paper.read(Path(__file__).with_name("theirs.toml"))
+"""
+
+
+def test_studies_of_an_installed_package(tmp_path, monkeypatch):
+    """As an entry point of the group abstain.studies: a function that gives studies by name."""
+    (tmp_path / "their_package.py").write_text(CATALOGUE)
+    (tmp_path / "theirs.toml").write_text("[studies.theirs-a]\nsets = ['synthetic']\n[studies.theirs-b]\nrounds = 30\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    registry.register(registry.STUDIES, "theirs", "their_package:studies")
+    ours.shipped.cache_clear()
+    try:
+        assert [(study.name, study.rounds) for study in ours.find("theirs")] == [("theirs-a", 10_000), ("theirs-b", 30)]
+    finally:
+        ours.shipped.cache_clear()
 
 
 def test_what_the_file_makes_is_checked_in_python_too():

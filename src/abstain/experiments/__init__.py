@@ -36,11 +36,12 @@ from .evidence import Results, Run, Setting, Trajectory
 from .figures import Figure, all_figures
 from .formats import Strong, TextTable, factor, markdown_table, number
 from .jobs import PUBLISHED, Job, Record
+from .model import Count, Items, Keyed, Model, counting, listing, word_of
 from .outputs import file_name, make_folder, write
 from .registry import CLAIMS, FIGURES, SECTIONS, STUDIES, register, registered
 from .report import Cell, HtmlTable, Section, render
 from .sets import GAPPED, INSTANCES, PREDICTING, PROPOSITION_1, MissingDataError, fingerprint
-from .specs import Count, ExpertsSpec, Items, Keyed, LearnerSpec, Model, SetSpec, counting, listing, word_of
+from .specs import ExpertsSpec, LearnerSpec, SetSpec
 from .study import Columns, Description, LearnerStudy, Study, with_curves
 from .style import GREY, OTHERS, RED, STYLES, Style, look, new_figure, plain, rendered, styles, trying, write_figure
 from .toml import StudyFile, read, select

@@ -10,8 +10,8 @@ import time
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, fields
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
@@ -27,9 +27,10 @@ from ..losses import get as loss_named
 from ..regret import losses_of, sums_of_all
 from ..simulate import simulate
 from ..typing import Floats, Ints
-from . import seeds, sets
+from . import parts, seeds, sets
+from .model import Keyed
 from .sets import MissingDataError, fingerprint, source, spoil
-from .specs import ExpertsSpec, Keyed, LearnerSpec, SetSpec
+from .specs import ExpertsSpec, LearnerSpec, SetSpec
 
 Record: TypeAlias = dict[str, Any]
 """What is known of a job: plain values, so that a line of JSON holds it exactly."""
@@ -60,6 +61,17 @@ class Job(Keyed, ABC):
             MissingDataError: If its data set is not here.
         """
 
+    def _content(self) -> list[Any]:
+        """The fields; of an own class the code, too: what was changed is run anew."""
+        code = _code(type(self))
+        return [*super()._content(), *([code] if code else [])]
+
+    def __reduce__(self) -> Any:
+        """Another process finds an own class by its path, as it does other own parts of studies."""
+        kind: Any = type(self)
+        place = parts.path_of(kind) if _code(kind) else (kind, None)
+        return _made_again, (*place, {one.name: getattr(self, one.name) for one in fields(self)})  # type: ignore[arg-type]
+
     @property
     def dataset(self) -> str | None:
         """The library's set that it reads, if that may have a file."""
@@ -84,6 +96,17 @@ class Job(Keyed, ABC):
     def slow(self) -> tuple[str, ...]:
         """The labels of learners in it that are written in Python, and take most of the time."""
         return ()
+
+
+@cache
+def _code(kind: type[Job]) -> str:
+    """What tells the code of an own class from another version of it; nothing for the library's."""
+    return "" if kind.__module__.startswith("abstain.") else parts.take(*parts.path_of(kind)).code
+
+
+def _made_again(kind: Any, folder: str | None, values: dict[str, Any]) -> Job:
+    job: Job = (parts.take(kind, folder).value if isinstance(kind, str) else kind)(**values)
+    return job
 
 
 def batches(jobs: Iterable[Job]) -> list[list[Job]]:

@@ -12,21 +12,9 @@ from .._core.validation import is_number
 from ..errors import InputError
 from . import sets
 from .jobs import Comparator, DrawJob, Job, Record, Stage, shown_rounds
+from .model import Count, Items, Model, Seed, SpecError, counting, listing, one_of, word_of
 from .sets import source
-from .specs import (
-    Count,
-    ExpertsSpec,
-    Items,
-    LearnerSpec,
-    Model,
-    Seed,
-    SetSpec,
-    SpecError,
-    counting,
-    listing,
-    one_of,
-    word_of,
-)
+from .specs import ExpertsSpec, LearnerSpec, SetSpec
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,7 +36,7 @@ class Description(NamedTuple):
     name: str
     title: str
     figure: str
-    played: str
+    settings: str
     experts: str
     learners: str
     rounds: str
@@ -302,10 +290,10 @@ class LearnerStudy(Study):
         return self
 
     @property
-    def played(self) -> Self:
+    def games(self) -> Self:
         """The study without what only describes it: equal for studies that play the same games."""
         return self.replace(
-            name="played", title="", figure="", table="", role="", reference="", apart=(), claims=(), figures=()
+            name="games", title="", figure="", table="", role="", reference="", apart=(), claims=(), figures=()
         )
 
     def own_set(self, dataset: str) -> SetSpec | None:
@@ -439,7 +427,7 @@ def with_curves(studies: Iterable[Study]) -> list[LearnerStudy]:
 def earlier(study: LearnerStudy, studies: Sequence[Study]) -> LearnerStudy | None:
     """The first of the studies before this one that plays the same."""
     before = studies[: next(k for k, one in enumerate(studies) if one.name == study.name)]
-    return next((one for one in with_curves(before) if one.played == study.played), None)
+    return next((one for one in with_curves(before) if one.games == study.games), None)
 
 
 def repeated(studies: Sequence[Study]) -> set[str]:
@@ -456,8 +444,8 @@ def is_part(study: LearnerStudy, other: LearnerStudy) -> bool:
     """Whether the other plays every game of the first, in the same way."""
     if not set(study.settings) <= set(other.settings):
         return False
-    settings = other.played.replace(sets=(), costs=(), settings=study.settings, instead=())
-    return study.played.replace(instead=()) == settings
+    settings = other.games.replace(sets=(), costs=(), settings=study.settings, instead=())
+    return study.games.replace(instead=()) == settings
 
 
 def said(studies: Sequence[Study], of: Iterable[str]) -> list[str]:

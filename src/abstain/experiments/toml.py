@@ -19,8 +19,9 @@ from ..errors import FileError, InputError, shown
 from . import parts
 from .claims import Claim
 from .figures import Figure
+from .model import SpecError
 from .registry import STUDIES, N, inside, registered
-from .specs import ExpertsSpec, LearnerSpec, SetSpec, SpecError
+from .specs import ExpertsSpec, LearnerSpec, SetSpec
 from .study import LearnerStudy, Study
 
 TABLES = ("defaults", "learners", "sets", "studies")
@@ -220,7 +221,7 @@ def read(path: str | os.PathLike[str], base: StudyFile | None = None) -> dict[st
         raise InputError(f"{path}: {error}") from None
 
 
-def select(files: Sequence[StudyFile], name: str) -> list[Study]:
+def select(files: Sequence[Mapping[str, Study]], name: str) -> list[Study]:
     """The study of that name, and those whose name goes on after it (``moving-...``)."""
     chosen = [file[key] for file in files for key in file if key == name or key.startswith(f"{name}-")]
     if not chosen:

@@ -2,6 +2,7 @@
 
 import os
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
@@ -22,9 +23,9 @@ def paper() -> StudyFile:
 
 
 @cache
-def shipped() -> tuple[StudyFile, ...]:
+def shipped() -> tuple[Mapping[str, Study], ...]:
     """The paper's studies, those beyond it, and those of installed packages."""
-    found = [paper(), _file("beyond.toml", paper()), _file("logs.toml", paper())]
+    found: list[Mapping[str, Study]] = [paper(), _file("beyond.toml", paper()), _file("logs.toml", paper())]
     for entry in registered(STUDIES).values():
         loaded = entry.load()
         if not isinstance(loaded, type):
