@@ -174,12 +174,12 @@ def test_every_table_is_in_a_box_of_its_own(drawn):
         r'<div class="wide" tabindex="0" role="region" aria-label="[^"]+">\s*<table class="(\w+)">', page
     )
     assert len(boxes) == page.count("<table") > 5
-    assert {"claims", "numbers", "readings", "settings", "run"} <= set(boxes)
+    assert {"claims", "numbers", "readings", "studies", "run"} <= set(boxes)
     style = page.partition("<style>")[2].partition("</style>")[0]
     assert "attr(data-head)" in style
-    settings = page.partition('<section id="settings">')[2].partition("</section>")[0]
-    heads = re.findall('<th scope="col">(.*?)</th>', settings)
-    assert re.findall('data-head="(.*?)"', settings) == 3 * heads[1:]  # of three studies
+    shown = page.partition('<section id="studies">')[2].partition("</section>")[0]
+    heads = re.findall('<th scope="col">(.*?)</th>', shown)
+    assert re.findall('data-head="(.*?)"', shown) == 3 * heads[1:]  # of three studies
 
 
 def test_images(drawn):
@@ -198,7 +198,7 @@ def test_images(drawn):
 def test_it_opens_with_nothing():
     verdicts = claims.judge(Results(empty()))
     seen = "".join(read(report.page(verdicts, [], [], report.Facts(**FACTS))).words)
-    for heading in ("Figures", "Final numbers", "Other readings", "Settings", "Missing"):
+    for heading in ("Figures", "Final numbers", "Other readings", "Studies", "Missing"):
         assert heading not in seen
     assert f"{sum(verdict.verdict == 'not judged' for verdict in verdicts)} not judged" in seen
 

@@ -202,7 +202,7 @@ def _sections(
         ("numbers", "Final numbers", facts.summary is not None and len(facts.summary)),
         ("tables", "Overview", facts.tables and not first),
         *((shown.key, shown.title, True) for shown in facts.sections),
-        ("settings", "Settings", studies),
+        ("studies", "Studies", studies),
         ("data", "Data", facts.files),
         ("run", "This run", True),
     ]
