@@ -13,6 +13,10 @@ class ReadOnlyError(InputError, AttributeError):
     """An attribute that cannot be set."""
 
 
+class MissingExtraError(InputError, ImportError):
+    """A package that is not installed; the message names the extra that brings it."""
+
+
 class UnknownKindError(InputError):
     """A class that a file names, and that no module imported so far defines."""
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import losses
+from ._core.extras import need
 from ._core.validation import as_count, as_table, plain
 from .engine import Learner
 from .engine.loop import room_for
@@ -82,6 +83,7 @@ class Trace:
 
     def to_frame(self) -> "polars.DataFrame":
         """A Polars data frame with a row a round; ``edges`` is null but at checkpoints."""
+        need("polars", "trace.to_frame", "cli")
         import polars
 
         rounds = np.arange(1, len(self) + 1)

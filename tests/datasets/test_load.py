@@ -201,7 +201,7 @@ def test_without_scikit_learn_the_error_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "sklearn.datasets", None)
     monkeypatch.setattr(loading, "installed", lambda: False)
     loading._whole.cache_clear()
-    with pytest.raises(InputError, match=r"^digits: needs scikit-learn: pip install 'abstain\[sklearn\]'"):
+    with pytest.raises(InputError, match=r"^digits needs scikit-learn: pip install 'abstain\[sklearn\]'"):
         ab.datasets.load("digits")
     assert ab.datasets.info("digits").found is None
 

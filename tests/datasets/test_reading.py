@@ -237,5 +237,5 @@ def test_npz_needs_no_extra_and_csv_says_which(tmp_path, monkeypatch):
     np.savez(tmp_path / "guide.npz", X=X4, y=Y4)
     np.testing.assert_array_equal(load(tmp_path)[0], X4)
     path = write(tmp_path, "skin.csv", b"1,2,3,1\n1,2,3,2\n")
-    with pytest.raises(InputError, match=rf"^{path}: needs Polars: pip install 'abstain\[cli\]'$"):
+    with pytest.raises(InputError, match=rf"^{path} needs polars: pip install 'abstain\[cli\]'$"):
         load(tmp_path, "skin")

@@ -143,7 +143,7 @@ def test_a_gate_works_without_polars():
     assert done.returncode == 0, done.stderr
     sentence, *errors, decided = done.stdout.splitlines()
     assert sentence.startswith("answers with a ")
-    assert errors == [f'gate.{name} needs Polars: pip install "abstain[cli]"' for name in ("policy", "decide_many")]
+    assert errors == [f"gate.{name} needs polars: pip install 'abstain[cli]'" for name in ("policy", "decide_many")]
     assert decided == "20"
 
 

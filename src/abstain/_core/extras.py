@@ -1,6 +1,10 @@
 """Which optional packages are installed: the library needs NumPy, Numba and SciPy, all else is in extras."""
 
+import importlib
 from importlib.util import find_spec
+from typing import Any
+
+from ..errors import MissingExtraError
 
 PACKAGES = {
     "cli": ("typer", "rich", "polars", "jinja2", "plotly"),
@@ -30,6 +34,27 @@ def missing(who: str, *extras: str) -> str | None:
         return None
     wanted = ",".join(extra for extra, names in needed.items() if names)
     return f"{who} needs {', '.join(gone)}: pip install 'abstain[{wanted}]'"
+
+
+def need(module: str, who: str, extra: str) -> Any:
+    """Import a module that comes with an extra.
+
+    Args:
+        module: The name of the module.
+        who: What needs it, for the message.
+        extra: The extra that brings it.
+
+    Returns:
+        The module.
+
+    Raises:
+        MissingExtraError: If it is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = module.partition(".")[0].replace("sklearn", "scikit-learn")
+        raise MissingExtraError(f"{who} needs {package}: pip install 'abstain[{extra}]'") from None
 
 
 def _is_there(name: str) -> bool:

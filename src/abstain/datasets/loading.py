@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core.extras import need
 from .._core.validation import MOST, as_count, as_seed
 from ..errors import FileError, InputError, shown
 from . import reading
@@ -132,10 +133,7 @@ def installed() -> bool:
 
 def read(name: str) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """Return X, not scaled, and y of "breast-cancer" (+1 is malignant) or "digits" (+1 is 5 or more)."""
-    try:
-        datasets = importlib.import_module("sklearn.datasets")
-    except ImportError:
-        raise InputError(f"{name}: needs scikit-learn: pip install 'abstain[sklearn]'") from None
+    datasets = need("sklearn.datasets", name, "sklearn")
     if name == "digits":
         X, digit = datasets.load_digits(return_X_y=True)
         positive = digit >= 5

@@ -5,7 +5,6 @@ million rows of HIGGS are read in pieces.
 """
 
 import bz2
-import importlib
 import io
 import lzma
 import os
@@ -18,7 +17,8 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FileError, InputError
+from .._core.extras import need
+from ..errors import FileError
 from .known import KnownSet, as_signs
 
 if TYPE_CHECKING:
@@ -75,14 +75,6 @@ def _position(stream: IO[bytes]) -> int:
     return os.lseek(stream.fileno(), 0, os.SEEK_CUR)
 
 
-def _polars(path: Path) -> Any:
-    """Import Polars, or raise an error that says how to install it."""
-    try:
-        return importlib.import_module("polars")
-    except ImportError:
-        raise InputError(f"{path}: needs Polars: pip install 'abstain[cli]'") from None
-
-
 def read_csv(text: bytes, features: int, path: Path) -> Table:
     """Read a CSV file of a known set: X (n, features) and the labels, numbers or words.
 
@@ -117,7 +109,7 @@ def read_rows(
     text: bytes, label: int, features: int, path: Path, *, has_header: bool = False, first_line: int = 1
 ) -> Table:
     """Read rows of ``features`` numbers and, in column ``label``, a label."""
-    pl = _polars(path)
+    pl = need("polars", str(path), "cli")
     numbered = [(number, line) for number, line in enumerate(text.split(b"\n"), first_line) if line.strip()]
     numbers, lines = [number for number, _ in numbered][has_header:], [line for _, line in numbered][has_header:]
     if not lines:
@@ -347,7 +339,7 @@ def read_file(
 
 def _frame(path: Path, name: str) -> Any:
     """Read a CSV or Parquet file as a frame of Polars."""
-    polars = _polars(path)
+    polars = need("polars", str(path), "cli")
     with opened(path) as stream:
         content = stream.read()
     try:
@@ -385,7 +377,7 @@ def _cell(wrong: "pl.Series") -> str:
 
 
 def _refuse_words(column: "pl.Series", path: Path) -> None:
-    polars = _polars(path)
+    polars = need("polars", str(path), "cli")
     got = f"{column.dtype} in column {column.name!r}"
     if column.dtype == polars.String:
         numbers = column.cast(polars.Float64, strict=False)

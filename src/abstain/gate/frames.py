@@ -18,14 +18,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def need_polars(what: str) -> None:
-    """Raise an `ImportError` that names the extra if Polars is missing, for ``what`` needs it."""
-    try:
-        import polars  # noqa: F401
-    except ImportError:
-        raise ImportError(f'{what} needs Polars: pip install "abstain[cli]"') from None
-
-
 class Block(NamedTuple):
     """Cases of a log, one row per case."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._core import files
+from .._core.extras import need
 from .._core.signals import held_back
 from .._core.validation import as_count
 from ..capacity import Capacity, CapacityLike, as_capacity
@@ -35,7 +36,6 @@ from .frames import (
     check_column,
     frame_of,
     inputs,
-    need_polars,
     played_cases,
 )
 from .policy import Policy
@@ -410,7 +410,7 @@ class Gate:
                 decided, so that nothing changes then.
             ImportError: If Polars is not installed.
         """
-        need_polars("gate.decide_many")
+        need("polars", "gate.decide_many", "cli")
         return frame_of(self._decide_rows(frame), self._task)
 
     def _decide_rows(self, frame: Any) -> list[Case]:

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .._core.extras import need
 from ..engine import Report
 from ..errors import InputError
 from ..experts.columns import ALWAYS_ANSWER, ALWAYS_REVIEW
 from ..typing import Floats
 from .answers import NUMBER
 from .experts import threshold_text
-from .frames import need_polars
 from .prices import Prices
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Policy:
 
     def frame(self) -> "pl.DataFrame":
         """Return the rows as a frame."""
-        need_polars("gate.policy")
+        need("polars", "gate.policy", "cli")
         import polars as pl
 
         types: dict[str, Any] = {"model": pl.String} | dict.fromkeys(Row._fields[1:], pl.Float64)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._core.extras import need
 from .._core.registry import as_plain, name_of
 from .._core.validation import is_trusted, trusted
 from ..errors import InputError, shown
@@ -259,10 +260,7 @@ def draw(matrix: ArrayLike, labels: Sequence[str] | None = None, ax: "Axes | Non
     Raises:
         InputError: The matrix is not a graph, has too many experts, the labels do not fit, or Matplotlib is missing.
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise InputError("graphs.draw: needs Matplotlib: pip install 'abstain[studies]'") from None
+    plt = need("matplotlib.pyplot", "graphs.draw", "studies")
     edges = as_edges(matrix)
     n = len(edges)
     if n > MOST_DRAWN:

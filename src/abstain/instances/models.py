@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from .._core.extras import need
 from ..typing import Array, Floats, Ints
 
 BINARY, CLASSES, NUMBERS = "binary", "classes", "numbers"
@@ -39,10 +39,7 @@ def answers(task: str, X: Floats, y: Array, inputs: Floats, views: Sequence[Ints
     Raises:
         InputError: If scikit-learn is not installed.
     """
-    try:
-        from threadpoolctl import threadpool_limits  # comes with scikit-learn
-    except ImportError:
-        raise InputError("logs: need scikit-learn: pip install 'abstain[sklearn]'") from None
+    threadpool_limits = need("threadpoolctl", "the models of a log", "sklearn").threadpool_limits
     answer: Callable[..., tuple[Array, Floats]] = _numbers if task == NUMBERS else _classes
     with threadpool_limits(1):
         made = _models(task, seed)

@@ -1,14 +1,14 @@
 """How a log is made: a set, three models fitted on its first rows, and what changes on the way."""
 
-import importlib
 import zlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from ... import datasets, experts, losses
+from ..._core.extras import need
 from ...errors import FileError, InputError
 from ...experiments import Keyed, MissingDataError
 from ...experts import ExpertSet
@@ -37,7 +37,7 @@ def read(source: str, data: str | None) -> Rows:
     Elevation, in metres, is the first column of covtype, told from the others.
     """
     if source in ("digits", "diabetes"):
-        X, y = getattr(_sklearn("datasets"), f"load_{source}")(return_X_y=True)
+        X, y = getattr(need("sklearn.datasets", source, "sklearn"), f"load_{source}")(return_X_y=True)
         return Rows(X, y, CLASSES) if source == "digits" else Rows(X, y / _SCALES[source], NUMBERS)
     try:
         X, y = datasets.load(FILES.get(source, source), scale=None, data=data)
@@ -48,13 +48,6 @@ def read(source: str, data: str | None) -> Rows:
     if source == "elevation":
         return Rows(np.ascontiguousarray(X[:, 1:]), X[:, 0] / _SCALES[source], NUMBERS)
     return Rows(X, y, BINARY)
-
-
-def _sklearn(module: str) -> Any:
-    try:
-        return importlib.import_module(f"sklearn.{module}")
-    except ImportError:
-        raise InputError("logs: need scikit-learn: pip install 'abstain[sklearn]'") from None
 
 
 TENTH = 0.1
