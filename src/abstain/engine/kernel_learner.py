@@ -214,7 +214,7 @@ class KernelLearner(Learner):
         super().__init_subclass__(**options)
         kernels = getattr(cls, "kernels", None)
         if kernels is not None and not (
-            isinstance(kernels, Kernels) and (config.DISABLE_JIT or all(hasattr(k, "py_func") for k in kernels))
+            isinstance(kernels, Kernels) and (config.DISABLE_JIT or all(hasattr(k, "py_func") for k in kernels))  # type: ignore[attr-defined]
         ):
             raise InputError(f"kernels: expected Kernels of functions marked extend.kernel, got {shown(kernels)}")
         if not all(isinstance(name, str) for name in (*cls.saved, *cls.signed, *cls.fixed)):

@@ -1,4 +1,7 @@
-"""A digest of compiled code: of a function, of all that it calls, and of the constants they use."""
+"""Compiling kernels, and keeping them on disk until their code, that of a callee, or a constant changes."""
+
+# mypy: disallow-untyped-calls=False
+# Numba's compiler has no types.
 
 import builtins
 import hashlib
@@ -287,14 +290,15 @@ class _LeanCompiler(_PartCompiler):
         return [lean]
 
 
+_PART: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
+_INSIDE: dict[str, Any] = {**_PART, "forceinline": True}
+
+
 def part(function: F) -> F:
     """Compile ``function`` for the kernels that call it; it cannot be called from Python."""
     if _disabled():
         return _as_it_is(function)
-    return cast(F, numba.njit(**_OPTIONS, no_cpython_wrapper=True, pipeline_class=_LeanCompiler)(function))
-
-
-_INSIDE: dict[str, Any] = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper": True}
+    return cast(F, numba.njit(**_PART, pipeline_class=_LeanCompiler)(function))
 
 
 def inline(function: F) -> F:

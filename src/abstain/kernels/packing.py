@@ -5,6 +5,9 @@ hundred arguments of every function, which Numba takes half a minute to compile 
 writes down once where they are; in compiled functions it has the same fields.
 """
 
+# mypy: disallow-untyped-calls=False, disallow-untyped-decorators=False
+# Numba's interface for extensions has no types.
+
 from __future__ import annotations
 
 import hashlib
@@ -12,7 +15,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils, config, types
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
@@ -38,7 +41,7 @@ class Packed:
 
     def __init__(self, state: Any) -> None:
         self.state = state  # keeps the arrays alive
-        self.kind = PackedType(numba.typeof(state))  # type: ignore[no-untyped-call]
+        self.kind = PackedType(numba.typeof(state))
         self.words: Array = np.array(_words(state), np.int64)
         self.address: int = self.words.ctypes.data
 
@@ -65,7 +68,8 @@ def _words(state: Any) -> list[int]:
 
 def _n_words(kind: Any) -> int:
     if isinstance(kind, types.BaseTuple):
-        return sum(map(_n_words, kind))
+        parts: Any = kind
+        return sum(map(_n_words, parts))
     if isinstance(kind, types.Array):
         return 2 + 2 * kind.ndim
     return 0 if isinstance(kind, types.NoneType) else 1
@@ -90,7 +94,7 @@ def _typeof(value: Packed, context: Any) -> PackedType:
 
 
 @register_model(PackedType)
-class _PackedModel(models.OpaqueModel):  # type: ignore[misc]
+class _PackedModel(models.OpaqueModel):
     pass
 
 
@@ -106,7 +110,7 @@ def _unbox(kind: PackedType, value: Any, c: Any) -> NativeValue:
 class _Fields(AttributeTemplate):
     key = PackedType
 
-    def generic_resolve(self, kind: PackedType, name: str) -> Any:
+    def generic_resolve(self, kind: PackedType, name: str) -> Any:  # type: ignore[override]
         if name not in kind.of.fields:
             return None
         field = kind.of[kind.of.fields.index(name)]

@@ -39,7 +39,7 @@ class RobustState(NamedTuple):
 
 
 @inline
-def prepare(x: Floats, abstains: Bools, carry: Floats, s: RobustState) -> float:
+def prepare(x: Floats, abstains: Bools, carry: Floats, s: Any) -> float:
     """Guess what every predictor would lose, into the carry; the model's probability of the label +1."""
     n = s.guesses.cell.size
     modelled = x.size >= 2 * n
@@ -60,7 +60,7 @@ def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: Robus
 
 
 @inline
-def estimate(j: int, losses: Array, seen: bool, cost: float, carry: Floats, s: RobustState) -> None:
+def estimate(j: int, losses: Array, seen: bool, cost: float, carry: Floats, s: Any) -> None:
     """``m - c + 1[seen] (l - m) / D`` of every predictor for memory j, with ``D = max(o, clip eta)``."""
     m, first, certainty = s.memories, np.uint64(GUESS), 0.0
     if seen:
@@ -70,7 +70,7 @@ def estimate(j: int, losses: Array, seen: bool, cost: float, carry: Floats, s: R
 
 
 @inline
-def estimate_plainly(losses: Array, seen: bool, cost: float, carry: Floats, s: RobustState) -> None:
+def estimate_plainly(losses: Array, seen: bool, cost: float, carry: Floats, s: Any) -> None:
     """``-c + 1[seen] l / o`` of every predictor: no guess, no clip."""
     certainty = 1.0 / max(carry[0], LEAST_PROBABILITY) if seen else 0.0
     for p in range(np.uint64(s.guesses.cell.size)):
@@ -128,14 +128,14 @@ def learn_weights(
 
 
 @inline
-def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: RobustState) -> None:
+def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: Any) -> None:
     """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
     learn_weights(abstains, losses, seen, cost, carry, s.memories.guard, s)
     revise(abstains, losses, seen, carry, s)
 
 
 @inline
-def inform(x: Any, abstains: Bools, losses: Any, cost: float, carry: Floats, s: RobustState) -> None:
+def inform(x: Any, abstains: Bools, losses: Any, cost: float, carry: Floats, s: Any) -> None:
     """Learn from a round that nobody decided on, whose label is known."""
     prepare(x, abstains, carry, s)
     carry[0] = 1.0

@@ -123,7 +123,7 @@ class Memories(NamedTuple):
     shrink: Floats  # (P,) scratch: exp(-eta Lhat) of each predictor
     estimate: Floats  # (P,) scratch: Lhat of each predictor
     whole: Ints  # (2,) all slots as one run
-    lanes: Floats | None  # (whole chunks, LANES) scratch for experts with own rules; None: rules are shared
+    lanes: Any  # (whole chunks, LANES) scratch for experts with own rules; None: rules are shared
     scratch: Floats  # (K,) scratch for experts with own rules
 
 
