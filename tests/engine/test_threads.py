@@ -84,8 +84,8 @@ def test_labels_from_other_threads(name):
                 assert len(twin.pending) <= twin.round
         elif k == 2:
             while not done.is_set():
-                header, _ = learner.contents()
-                assert len(header["pending"]) <= header["round"]
+                header, arrays = learner.contents()
+                assert len(arrays["pending.rounds"]) <= header["round"]
                 learner.peek(X[1])
         else:
             while not done.is_set() or waiting:
