@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
+from abstain._core.files import write
 from abstain.capacity import as_capacity
 from abstain.checks import check_learner, play_online
 from abstain.engine.feedback import chances_of
@@ -370,7 +371,7 @@ def test_files(kind, tmp_path):
     assert (again.tokens, again.price, again.overdraft) == (learner.tokens, learner.price, learner.overdraft)
     held = next(d for d in decisions if d.over_capacity)
     told = ab.Decision.from_json(held.to_json())
-    assert (told.over_capacity, told.explored, told.format) == (True, False, 4)
+    assert (told.over_capacity, told.explored, told.format) == (True, False, 1)
     again.learn(told, 1)
     learner.learn(held, 1)
     np.testing.assert_array_equal(again.weights, learner.weights)
@@ -387,21 +388,17 @@ def test_files(kind, tmp_path):
 def test_nonsense_in_files(kind, name, value, tmp_path):
     learner = kind(MODELS, cost=0.1, seed=0, capacity=ab.Capacity(0.05, burst=3))
     header, arrays = learner.contents()
-    ab.files.write(tmp_path / "x", header, arrays | {f"state.{name}": np.array(value)})
+    write(tmp_path / "x", header, arrays | {f"state.{name}": np.array(value)})
     with pytest.raises(FileError, match="do not fit together"):
         ab.load(tmp_path / "x")
-    ab.files.write(tmp_path / "x", header, arrays | {"state.tokens": np.array([60, 5]), "state.price": np.ones(1)})
+    possible = {"state.tokens": np.array([60, 5]), "state.price": np.ones(1)}
+    write(tmp_path / "x", header | {"round": 5}, arrays | possible)
     assert ab.load(tmp_path / "x").overdraft == 5
 
 
-def test_decisions_of_format_3_are_read():
-    learner = ab.DoublyRobust(MODELS, cost=0.9, seed=0)
-    decision = learner.decide([0.5, 0.5, 0.5])
-    told = json.loads(decision.to_json())
+def test_a_decision_says_whether_it_was_over_capacity():
+    told = json.loads(ab.DoublyRobust(MODELS, cost=0.9, seed=0).decide([0.5, 0.5, 0.5]).to_json())
     del told["over_capacity"]
-    old = ab.Decision.from_json(json.dumps(told | {"format": 3}))
-    assert (old.format, old.over_capacity, old.observed) == (3, False, decision.observed)
-    assert "over_capacity" not in json.loads(old.to_json())
     with pytest.raises(FileError, match="over_capacity"):
         ab.Decision.from_json(json.dumps(told))
 
