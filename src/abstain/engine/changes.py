@@ -98,12 +98,20 @@ def as_change(
     predictors = as_origin(predictor_from, "predictor_from", now.n_predictors, before.n_predictors)
     experts = as_origin(expert_from, "expert_from", now.n_experts, before.n_experts)
     stay = experts >= 0
-    if (predictors[now.predictor_of[stay]] != before.predictor_of[experts[stay]]).any():
-        raise InputError("expert_from: expected experts that stay to keep their predictor, got others")
+    moved = predictors[now.predictor_of[stay]] != before.predictor_of[experts[stay]]
+    if moved.any():
+        raise InputError(
+            "expert_from: expected experts that stay to keep their predictor, got another one for expert "
+            f"{experts[stay][moved][0]}"
+        )
     rules = np.full(now.n_rules, -1)
     rules[now.rule_of[stay]] = before.rule_of[experts[stay]]
-    if (rules[now.rule_of[stay]] != before.rule_of[experts[stay]]).any():
-        raise InputError("expert_from: expected experts that share a rule to have shared one before, got others")
+    parted = rules[now.rule_of[stay]] != before.rule_of[experts[stay]]
+    if parted.any():
+        raise InputError(
+            "expert_from: expected experts that share a rule to have shared one before, got another one for expert "
+            f"{experts[stay][parted][0]}"
+        )
     return Change(last, before.n_predictors, before.n_rules, predictors, rules), experts
 
 

@@ -165,7 +165,7 @@ def _experts(path: Any, saved: Any, arrays: dict[str, Any], given: ExpertSet | N
         kind, parameters, fingerprint = saved["kind"], saved["parameters"], saved["fingerprint"]
     if given is not None:
         if not isinstance(given, ExpertSet) or given.fingerprint != fingerprint:
-            raise InputError(f"experts: expected those {path} was saved with ({kind}), got others: {shown(given)}")
+            raise InputError(f"experts: expected those {path} was saved with ({kind}), got {shown(given)}")
         return given
     if parameters is None:
         raise InputError(f"experts: those in {path} are Python functions; give them as experts=")

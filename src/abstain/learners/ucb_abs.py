@@ -345,14 +345,17 @@ class UCBAbs(KernelLearner):
     def check_saved(self, arrays: Mapping[str, Array]) -> None:
         bits, labels, losses = arrays["bits"], arrays["labels"], arrays["losses"]
         if (labels != np.floor(labels)).any() or (labels > self.round).any() or labels.sum() > self.round:
-            raise InputError(f"state: expected the labels of at most {self.round} rounds, got others")
+            raise InputError(f"state: expected the labels of at most {self.round} rounds, got {labels.sum()}")
         if len(labels) > self.round:
             raise InputError(f"state: expected at most {self.round} regions, got {len(labels)}")
         if (losses > labels[:, np.newaxis]).any() or (self.loss.binary and (losses != np.floor(losses)).any()):
-            raise InputError("state: expected losses in [0, 1] of each label, got others")
+            raise InputError(f"state: expected losses in [0, 1] for each label, got sums up to {losses.max()}")
         in_last = self.n_rules - WORD * (self._n_words - 1)
         if in_last < WORD and (bits[:, -1] >> np.uint64(in_last)).any():
             raise InputError(f"state: expected patterns of {self.n_rules} bits, got more")
         nobody_predicts = self._unpacked(bits).all(axis=1)
         if len(np.unique(bits, axis=0)) < len(bits) or labels[nobody_predicts].any():
-            raise InputError("state: expected regions that differ, and labels where somebody predicts, got others")
+            raise InputError(
+                "state: expected regions that differ, and labels only where an expert predicts, got "
+                f"{len(bits)} regions with {labels[nobody_predicts].sum()} labels where none does"
+            )

@@ -384,8 +384,11 @@ class ContExp3Abs(KernelLearner):
         too_many = (counts > self.round).any() or counts[:, 0].sum() > self.round
         if (counts != np.floor(counts)).any() or too_many or (sums[:, VISITS] < 1.0).any():
             raise InputError(
-                "state: expected every ball to have been visited, in one of the rounds each time, got others"
+                f"state: expected 1 to {self.round} visits of every ball, got {counts.min()} to {counts.max()}"
             )
         if (sums[:, LEARNT] > sums[:, VISITS]).any() or (sums[:, PAID] > sums[:, LEARNT]).any():
-            raise InputError("state: expected no more to be learnt or paid in a ball than it had rounds, got others")
+            raise InputError(
+                "state: expected no more to be learnt or paid in a ball than it had visits, got up to "
+                f"{sums[:, LEARNT].max()} and {sums[:, PAID].max()}"
+            )
         self.state = self._state_with(centres, sums)

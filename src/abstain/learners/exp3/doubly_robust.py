@@ -344,7 +344,7 @@ class DoublyRobust(WeightedLearner):
         if arrays["paid"].any():
             raise InputError("state: expected estimates relative to the cost of abstaining, got costs that were paid")
         if (arrays["slopes"] <= 0.0).any():
-            raise InputError("state: expected sums of squares above 0, got others")
+            raise InputError(f"state: expected sums of squares above 0, got {arrays['slopes'].min()}")
         if (abs(arrays["residual"]) > arrays["support"] * (1.0 + 1e-9)).any():
             raise InputError("state: expected losses beyond the guess of 1 at most a label, got more")
         if (arrays["lost"][:, 1] > arrays["lost"][:, 0] * (1.0 + 1e-9)).any():

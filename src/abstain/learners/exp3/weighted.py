@@ -376,12 +376,12 @@ class WeightedLearner(KernelLearner):
         for eta, squares, learnt in numbers.tolist():
             follows = 0.0 < eta <= 1.0 if self._changes else eta == adaptive(s.rate.log_experts, squares)
             if s.rate.kind == ADAPTIVE and not follows:  # right after a change it is still that of other experts
-                raise InputError("state: expected the rate that V gives, got another")
+                raise InputError(f"state: expected the rate that V gives, got {eta}")
             # Twice: a cost that was set on the way may have changed the scale.
             if s.rate.kind != ADAPTIVE and eta > 2.0 * s.rate.scale:
                 raise InputError(f"state: expected a rate of {s.rate.scale} or so, got {eta}")
             if learnt != math.floor(learnt) or learnt != numbers[0, LEARNT]:
-                raise InputError("state: expected whole rounds learnt, the same for all memories, got others")
+                raise InputError(f"state: expected whole rounds learnt, the same for all memories, got {learnt}")
         if s.layout.alone and arrays["paid"].any():
             raise InputError("state: expected costs to be among the losses where rules are not shared, got them apart")
         if "weight" in arrays:
@@ -389,9 +389,13 @@ class WeightedLearner(KernelLearner):
                 sums = np.add.reduceat(arrays["weight"], s.start[:-1], axis=1)
                 masses = (arrays["factor"] * sums).sum(axis=1)
             if not np.isfinite(sums).all() or not np.allclose(arrays["sums"], sums, rtol=1e-9, atol=0.0):
-                raise InputError("state: expected sums of the weights, got others")
+                raise InputError(
+                    f"state: expected the sums of the weights, up to {sums.max()}, got up to {arrays['sums'].max()}"
+                )
             if not ((masses > 0.0) & (masses <= max(LARGE, len(s.layout.expert)))).all():
-                raise InputError(f"state: expected weights that are not all 0 and sum to {LARGE:g} at most, got others")
+                raise InputError(
+                    f"state: expected weights that sum to more than 0, at most {LARGE:g}, got {masses}"
+                )
         if "tokens" in arrays and arrays["tokens"][UNITS] > self.state.bucket.terms.most:
             raise InputError("state: expected at most as many tokens as the bucket holds, got more")
         if "tokens" in arrays and arrays["tokens"][OVERDRAFT] > self.round:
@@ -401,4 +405,4 @@ class WeightedLearner(KernelLearner):
         if "price" in arrays and not self._can_be_price(arrays["price"][0]):
             raise InputError("state: expected a price of step * burst at most, got more")
         if "mix" in arrays and not math.isclose(np.minimum(arrays["mix"], 2.0).sum(), 1.0, rel_tol=1e-9):
-            raise InputError("state: expected weights of the memories that sum to 1, got others")
+            raise InputError(f"state: expected weights of the memories that sum to 1, got {arrays['mix']}")

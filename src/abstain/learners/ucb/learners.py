@@ -241,14 +241,15 @@ class IndexLearner(KernelLearner):
         n_experts = self.experts.n_experts
         chosen = np.array([expert for _, expert in self._identity.open.values()], np.int64)
         if (chosen >= n_experts).any():
-            raise InputError(f"pending: expected experts below {n_experts}, got others")
+            raise InputError(f"pending: expected experts below {n_experts}, got {chosen.max()}")
         times = np.bincount(chosen, minlength=n_experts).astype(np.int32)
         return {"open": times, "n_open": np.array([times.sum()], np.int64)}
 
     def check_saved(self, arrays: Mapping[str, Array]) -> None:
         updates, paid, losses = arrays["updates"], arrays["paid"], arrays["losses"]
-        if (updates != np.floor(updates)).any() or (updates > self.round).any():
-            raise InputError("state: expected as many updates as there were rounds at most, got others")
+        wrong = (updates != np.floor(updates)) | (updates > self.round)
+        if wrong.any():
+            raise InputError(f"state: expected at most {self.round} updates, a whole number, got {updates[wrong][0]}")
         of_slots = np.repeat(updates, np.diff(self._layout.start))
         if (paid > updates).any() or (losses > of_slots).any():
             raise InputError("state: expected losses and costs of 1 at most an update, got more")
