@@ -393,9 +393,7 @@ class WeightedLearner(KernelLearner):
                     f"state: expected the sums of the weights, up to {sums.max()}, got up to {arrays['sums'].max()}"
                 )
             if not ((masses > 0.0) & (masses <= max(LARGE, len(s.layout.expert)))).all():
-                raise InputError(
-                    f"state: expected weights that sum to more than 0, at most {LARGE:g}, got {masses}"
-                )
+                raise InputError(f"state: expected weights that sum to more than 0, at most {LARGE:g}, got {masses}")
         if "tokens" in arrays and arrays["tokens"][UNITS] > self.state.bucket.terms.most:
             raise InputError("state: expected at most as many tokens as the bucket holds, got more")
         if "tokens" in arrays and arrays["tokens"][OVERDRAFT] > self.round:
