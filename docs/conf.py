@@ -34,7 +34,7 @@ pages = {
     "index": ["The gate <gate>", "Learners <which>", "Research <reproduce>", "gallery/index", "reference/index"],
     "gate": ["replay", "logs", "report", "capacity", "adapters", "llm", "production"],
     "which": ["concepts", "howto", "doubly-robust", "feedback", "memory"],
-    "reproduce": ["studies", "guarantees", "learners", "datasets"],
+    "reproduce": ["studies", "guarantees", "extend", "datasets"],
     "reference/index": [
         f"reference/{name}" for name in ("gate", "game", "learners", "experts", "losses", "graphs", "theory", "data")
     ],
