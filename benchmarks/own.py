@@ -1,4 +1,4 @@
-"""A learner written as the page "Write a learner" shows it, against UCB-GT on the same rounds."""
+"""A learner written as the page "Extend" shows it, against UCB-GT on the same rounds."""
 
 import importlib
 import re
@@ -18,7 +18,7 @@ from .timing import Task, best
 
 ROUNDS = 20_000
 TARGET = 3.0
-PAGE = Path(__file__).parents[1] / "docs" / "learners.md"
+PAGE = Path(__file__).parents[1] / "docs" / "extend.md"
 
 
 def of_the_page() -> Any:
