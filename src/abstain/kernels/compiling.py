@@ -243,7 +243,7 @@ class _PartLibrary(JITCodeLibrary):
     """The code of a function that only compiled functions call: linked with its callees, and nothing else.
 
     Numba would optimise every function together with all that it calls, and make machine code of it that is never
-    used: more than half of LLVM's time.
+    used: in one measurement a third of LLVM's time.
     """
 
     def _optimize_final_module(self) -> None:

@@ -1,8 +1,8 @@
 """A state as compiled functions see it: one pointer to where its arrays are.
 
-A state is a NamedTuple of arrays, numbers, and such NamedTuples. Passed as it is, its some sixty arrays are some four
-hundred arguments of every function, which Numba takes half a minute to compile and every call has to unpack. `Packed`
-writes down once where they are; in compiled functions it has the same fields.
+A state is a NamedTuple of arrays, numbers, and such NamedTuples. Passed as it is, each of its sixty arrays is several
+arguments of every function, which take long to compile and which every call has to unpack. `Packed` writes down once
+where they are; in compiled functions it has the same fields.
 """
 
 # mypy: disallow-untyped-calls=False, disallow-untyped-decorators=False
