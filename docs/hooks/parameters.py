@@ -1,4 +1,4 @@
-"""Tables of parameters: what ``Args:`` of a docstring says, in the order of the signature, with types as written."""
+"""Sections of docstrings as fields: parameters in the order of the signature, what is returned and what is raised."""
 
 import ast
 import inspect
@@ -9,6 +9,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 SECTION = re.compile(r"^Args:\n((?:[ \t]+.*\n|\n(?=[ \t]))+)", re.MULTILINE)
+OTHERS = re.compile(r"^(Returns|Raises|Attributes):\n((?:[ \t]+.*\n|\n(?=[ \t]))+)", re.MULTILINE)
 ENTRY = re.compile(r"^    (\w+): (.*(?:\n     +.*)*)", re.MULTILINE)
 MODULES = re.compile(r"\b[a-z_]+\.(?=[A-Z])")  # costs.CostLike
 COMPILED = re.compile(r"CPUDispatcher\(<function (\w+)>\)")  # a kernel, as Numba shows it
@@ -39,6 +40,24 @@ def annotated(function: Any) -> dict[str, str]:
     return {a.arg: MODULES.sub("", ast.unparse(a.annotation)).strip("'\"") for a in arguments if a.annotation}
 
 
+def outcomes(doc: str) -> tuple[str, str]:
+    """A docstring without what it returns and raises; and fields that say so. Attributes become a list."""
+    fields: list[str] = []
+
+    def field(found: re.Match[str]) -> str:
+        section, text = found.groups()
+        if section == "Returns":
+            fields.append(f":returns: {' '.join(text.split())}\n")
+            return ""
+        entries = [(name, " ".join(words.split())) for name, words in ENTRY.findall(text)]
+        if section == "Attributes":
+            return "".join(f"* ``{name}``: {words}\n" for name, words in entries)
+        fields.extend(f":raises {name}: {words}\n" for name, words in entries)
+        return ""
+
+    return OTHERS.sub(field, doc + "\n"), "".join(fields)
+
+
 def tabled(doc: str, names: list[str], meaning: dict[str, str], types: dict[str, str]) -> str:
     """The docstring with a field for each parameter instead of its ``Args:``, before its first example."""
     fields = "".join(
@@ -46,7 +65,9 @@ def tabled(doc: str, names: list[str], meaning: dict[str, str], types: dict[str,
         for name in names
         if name in meaning or name in types
     )
-    before, prompt, examples = SECTION.sub("", doc + "\n").partition("\n>>> ")
+    rest, said = outcomes(SECTION.sub("", doc + "\n"))
+    fields += said
+    before, prompt, examples = rest.partition("\n>>> ")
     return f"{before.rstrip()}\n\n{fields}{prompt}{examples}"
 
 
