@@ -55,7 +55,7 @@ def outcomes(doc: str) -> tuple[str, str]:
         fields.extend(f":raises {name}: {words}\n" for name, words in entries)
         return ""
 
-    return OTHERS.sub(field, doc + "\n"), "".join(fields)
+    return OTHERS.sub(field, doc), "".join(fields)
 
 
 def tabled(doc: str, names: list[str], meaning: dict[str, str], types: dict[str, str]) -> str:
