@@ -7,6 +7,7 @@
 """
 
 import copy
+import inspect
 import json
 import pickle
 import sys
@@ -23,7 +24,7 @@ from . import costs
 from . import experts as expert_sets
 from ._core import files
 from ._core.registry import as_plain, name_of
-from .engine import Decision, Learner
+from .engine import Decision, Learner, Report
 from .engine.files import read_learner
 from .errors import AbstainError
 from .experts import Advice, Constants, ExpertSet
@@ -363,6 +364,28 @@ def check_probability(make: Make, X: Table, y: Table) -> None:
         simulate(learner, X[:played], y[:played])
 
 
+def check_arguments(make: Make, X: Table, y: Table) -> None:
+    """`get_params` has every argument of the constructor, so that copies and files keep it (see `options`)."""
+    learner = make()
+    known = learner.get_params()
+    for one in inspect.signature(type(learner)).parameters.values():
+        if one.name not in known and one.default is not one.empty and hasattr(learner, one.name):
+            kept = bool(np.all(getattr(learner, one.name) == one.default))  # as it would be in a copy
+            assert kept, f"{one.name} is not among {', '.join(known)}."
+
+
+def check_report(make: Make, X: Table, y: Table) -> None:
+    """`report` returns a `Report` with one number per expert, or None."""
+    learner = make()
+    simulate(learner, X, y)
+    report = learner.report()
+    assert isinstance(report, Report), f"It returned a {type(report).__name__}."
+    for name, values in report._asdict().items():
+        if values is not None:
+            shape = np.shape(values)
+            assert shape == (learner.experts.n_experts,), f"{name} has shape {shape}."
+
+
 CHECKS: tuple[Callable[[Make, Table, Table], None], ...] = (
     check_online_equals_simulated,
     check_simulate_goes_on,
@@ -375,6 +398,8 @@ CHECKS: tuple[Callable[[Make, Table, Table], None], ...] = (
     check_bad_input,
     check_no_aliasing,
     check_probability,
+    check_arguments,
+    check_report,
 )
 
 

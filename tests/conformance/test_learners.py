@@ -209,3 +209,30 @@ def test_a_learner_that_draws():
 def test_the_kit_finds_what_is_wrong(learner, rule):
     with pytest.raises(AssertionError, match=rule):
         check_learner(lambda: learner(RINGS, cost=0.3, seed=1))
+
+
+class Forgetful(ab.UCBGT):
+    """A learner with an argument that is not among its options."""
+
+    def __init__(self, experts, *, slack=1.0, **options):
+        super().__init__(experts, **options)
+        self.slack = slack
+
+
+class Misreporting(ab.UCBGT):
+    """A learner that reports three weights, however many experts there are."""
+
+    def report(self):
+        return ab.extend.Report(weights=np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Forgetful(RINGS, cost=0.3, seed=1, slack=2.0), "slack is not among"),
+        (lambda: Misreporting(RINGS, cost=0.3, seed=1), r"weights has shape \(3,\)"),
+    ],
+)
+def test_lost_arguments_and_wrong_reports_are_found(make, message):
+    with pytest.raises(AssertionError, match=message):
+        check_learner(make)

@@ -69,7 +69,8 @@ def run_app(app: typer.Typer) -> None:
     except OSError as error:  # printing help, say: subcommands handle their own errors
         code = failed(str(terminal.unwritable(error))).exit_code
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it is None if the caller closed it
+            sys.stdout.flush()
     except OSError as error:
         code = code or failed(str(terminal.unwritable(error))).exit_code
         with suppress(OSError):  # Python flushes once more at the end, and must not fail then

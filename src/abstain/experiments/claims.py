@@ -133,7 +133,13 @@ def not_judged(study: str, lacks: str = "") -> Finding:
 
 
 def by_share(good: int, total: int) -> Word:
-    """The verdict on a claim about all of ``total`` settings that is true in ``good`` of them."""
+    """The verdict on a claim about all of ``total`` settings that is true in ``good`` of them.
+
+    Raises:
+        InputError: If there is no setting, or more are good than there are.
+    """
+    if not 0 <= good <= total or total < 1:
+        raise InputError(f"by_share: expected 0 to {total} good ones of at least 1, got {good}")
     if good == total:
         return "holds"
     return "holds in part" if good >= PART * total else "fails"

@@ -73,6 +73,11 @@ class Case:
         """The number of the case; 1 for the gate's first."""
         return self.decision.round
 
+    @property
+    def observed(self) -> float:
+        """The probability that the label would be seen, at the moment of the decision."""
+        return self.decision.observed
+
     def signed_by(self, sign: Callable[[dict[str, Any]], str]) -> bool:
         """Return whether the gate with this signing function decided the case, and nothing in it was changed."""
         if self._sign == sign:

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._core.extras import need
 from ..engine import Report
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..experts.columns import ALWAYS_ANSWER, ALWAYS_REVIEW
 from ..typing import Floats
 from .answers import NUMBER
@@ -46,6 +46,8 @@ class Policy:
     prices: Prices
 
     def __post_init__(self) -> None:
+        if not isinstance(self.report, Report):
+            raise InputError(f"learner: expected its report() to return a Report, got {shown(self.report)}")
         for name, values in self.report._asdict().items():
             if values is not None and np.shape(values) != (self.thresholds.size,):
                 raise InputError(f"report: expected {name} of shape ({self.thresholds.size},), got {np.shape(values)}")

@@ -345,7 +345,9 @@ class UCBAbs(KernelLearner):
     def check_saved(self, arrays: Mapping[str, Array]) -> None:
         bits, labels, losses = arrays["bits"], arrays["labels"], arrays["losses"]
         if (labels != np.floor(labels)).any() or (labels > self.round).any() or labels.sum() > self.round:
-            raise InputError(f"state: expected the labels of at most {self.round} rounds, got {labels.sum()}")
+            raise InputError(
+                f"state: expected the labels of at most {self.round} rounds, got up to {labels.max()} in a region"
+            )
         if len(labels) > self.round:
             raise InputError(f"state: expected at most {self.round} regions, got {len(labels)}")
         if (losses > labels[:, np.newaxis]).any() or (self.loss.binary and (losses != np.floor(losses)).any()):
