@@ -211,7 +211,7 @@ def test_the_kit_finds_what_is_wrong(learner, rule):
         check_learner(lambda: learner(RINGS, cost=0.3, seed=1))
 
 
-class Forgetful(ab.UCBGT):
+class LosesAnArgument(ab.UCBGT):
     """A learner with an argument that is not among its options."""
 
     def __init__(self, experts, *, slack=1.0, **options):
@@ -229,7 +229,7 @@ class Misreporting(ab.UCBGT):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Forgetful(RINGS, cost=0.3, seed=1, slack=2.0), "slack is not among"),
+        (lambda: LosesAnArgument(RINGS, cost=0.3, seed=1, slack=2.0), "slack is not among"),
         (lambda: Misreporting(RINGS, cost=0.3, seed=1), r"weights has shape \(3,\)"),
     ],
 )
