@@ -242,7 +242,7 @@ def spoilt():
     yield "5 bits", change("bits", 1 << 5)
     yield "5 bits", change("bits", 1 << 63)
     yield "differ", lambda arrays: change("bits", arrays["bits"][1])(arrays)
-    yield "somebody predicts", change("bits", 0b11111)
+    yield "an expert predicts", change("bits", 0b11111)
     yield "finite", change("losses", np.nan)
     yield "from 0 on", change("losses", -1.0)
     yield "expected bits", lambda arrays: arrays.update(bits=arrays["bits"].astype(np.int64))
