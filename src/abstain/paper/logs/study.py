@@ -269,7 +269,7 @@ def _learner(job: LogJob, log: ModelLog) -> dict[str, Any]:
 def _alternatives(job: LogJob, log: ModelLog) -> list[dict[str, Any]]:
     """The tuned threshold knows all labels of the first tenth, however late."""
     rounds = log.answers.confidence, log.losses, job.recipe.cost
-    tenth = first_tenth(len(log.y))
+    tenth = alternatives.first_tenth(len(log.y))
     played = {
         TUNED: alternatives.tuned(*rounds, tenth),
         OWN: alternatives.retuned(*rounds, tenth, delay=job.delay),
@@ -280,7 +280,7 @@ def _alternatives(job: LogJob, log: ModelLog) -> list[dict[str, Any]]:
 
 
 def _run(label: str, loss: Floats, abstained: Bools, seconds: float) -> dict[str, Any]:
-    tenth = first_tenth(len(loss))
+    tenth = alternatives.first_tenth(len(loss))
     return {
         "label": label,
         "loss": float(loss[tenth:].mean()),
@@ -288,11 +288,6 @@ def _run(label: str, loss: Floats, abstained: Bools, seconds: float) -> dict[str
         "pieces": [float(piece.mean()) for piece in np.array_split(loss, PIECES)],
         "seconds_run": seconds,
     }
-
-
-def first_tenth(n: int) -> int:
-    """The rounds a threshold is tuned on, and that do not count."""
-    return n // 10
 
 
 STILL, MOVING = "mean, nothing moves", "mean, something moves"
