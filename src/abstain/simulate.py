@@ -82,7 +82,7 @@ class Trace:
         return np.cumsum(self.surrogate - best.loss)
 
     def to_frame(self) -> "polars.DataFrame":
-        """A Polars data frame with a row a round; ``edges`` is null but at checkpoints."""
+        """Return a Polars data frame with one row per round; ``edges`` is null except at checkpoints."""
         need("polars", "trace.to_frame", "cli")
         import polars
 

@@ -9,7 +9,7 @@ import numpy as np
 from .results import Results, read_all
 
 MOST = 20
-"""Settings that are named; of more, the number is said."""
+"""How many settings are listed by name; beyond that only their number is given."""
 
 
 def differences(one: Path, other: Path) -> list[str]:

@@ -252,7 +252,7 @@ class LearnerStudy(Study):
         """Own sets among the sets are called by their names there."""
         names, own = (given.get(key, ()) for key in ("sets", "own"))
         if not isinstance(names, (tuple, list)) or not isinstance(own, (tuple, list)):
-            return given  # which is said below
+            return given  # the fields' own validation reports it
         more = [one for one in names if isinstance(one, SetSpec) and one not in own]
         names = [one.name if isinstance(one, SetSpec) else one for one in names]
         return given | {"sets": names, "own": (*own, *more)}

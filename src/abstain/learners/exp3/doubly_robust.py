@@ -191,10 +191,10 @@ class DoublyRobust(WeightedLearner):
     predictor's loss l that was fixed before the draw, ``m - c + 1[seen] (l - m) / o`` is an unbiased estimate of ``l -
     c``, what predicting costs more than abstaining, where o is the probability that the label is seen; and its variance
     is that of what the guess was wrong by. The guess is made of a model of the label and of what was lost in the rounds
-    on which the same rules of the predictor abstained; where labels fail to come it fades to 0, so that nobody is given
-    up for good. Experts are drawn by ``q_t`` proportional to ``exp(-eta_t S_{t-1})``, with S the sums of the estimates
-    and ``eta_t = min(1, 2 sqrt(log K / (1 + V_t)))``, V the sum of their squares in the mean of q. See "Doubly robust"
-    in the documentation for the algorithm, what is proved of it and where it fails.
+    on which the same rules of the predictor abstained; where labels fail to come it fades to 0, so that no expert
+    is given up for good. Experts are drawn by ``q_t`` proportional to ``exp(-eta_t S_{t-1})``, with S the sums of the
+    estimates and ``eta_t = min(1, 2 sqrt(log K / (1 + V_t)))``, V the sum of their squares averaged over q. See
+    "Doubly robust" in the documentation for the algorithm, what is proved of it and where it fails.
 
     Args:
         experts: The experts (predictor, rule) to follow.

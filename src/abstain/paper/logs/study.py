@@ -52,7 +52,7 @@ class Goal(Model):
         feedback: Which labels come back to it.
         delay: How late labels are.
         still: At most this on every log on which nothing moves.
-        moving: At most this in the mean over those on which something moves.
+        moving: At most this on average over the logs on which something moves.
     """
 
     learner: str
@@ -296,10 +296,11 @@ GROUP = ("study", "delay", "feedback", "learner")
 
 
 def summary(rows: "pl.DataFrame") -> "pl.DataFrame":
-    """Per cent against the tuned threshold, and its standard error over the seeds: for each log; in the mean over those
-    on which something moves and those on which nothing does; for the worst log, which ``at`` names.
+    """The difference from the tuned threshold in per cent, and its standard error over the seeds.
 
-    Both are of differences on the same log: how hard a log of a seed is plays no job. A single seed has no error.
+    There is one row per log, one for the average of the logs on which something moves, one for the others, and one for
+    the worst log, which ``at`` names. Differences are taken on the same log, so how hard a log is does not matter. A
+    single seed has no standard error.
     """
     import polars as pl
 
