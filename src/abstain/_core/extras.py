@@ -17,18 +17,11 @@ PACKAGES = {
 
 
 def missing(who: str, *extras: str) -> str | None:
-    """Say in one line what has to be installed.
-
-    Args:
-        who: What needs the extras: a command, say.
-        extras: Names of extras.
-
-    Returns:
-        The line, or None if everything is there.
+    """Say in one line what ``who``, a command, say, needs to have installed for these extras; None if all is there.
 
     >>> missing("abstain replay", "cli")
     """
-    needed = {extra: [name for name in PACKAGES[extra] if not _is_there(name)] for extra in extras}
+    needed = {extra: [name for name in PACKAGES[extra] if not is_there(name)] for extra in extras}
     gone = dict.fromkeys(name for names in needed.values() for name in names)
     if not gone:
         return None
@@ -37,19 +30,7 @@ def missing(who: str, *extras: str) -> str | None:
 
 
 def need(module: str, who: str, extra: str) -> Any:
-    """Import a module that comes with an extra.
-
-    Args:
-        module: The name of the module.
-        who: What needs it, for the message.
-        extra: The extra that brings it.
-
-    Returns:
-        The module.
-
-    Raises:
-        MissingExtraError: If it is not installed.
-    """
+    """Import a module that comes with an extra; a `MissingExtraError` says that ``who`` needs it."""
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -57,7 +38,8 @@ def need(module: str, who: str, extra: str) -> Any:
         raise MissingExtraError(f"{who} needs {package}: pip install 'abstain[{extra}]'") from None
 
 
-def _is_there(name: str) -> bool:
+def is_there(name: str) -> bool:
+    """Say whether a package is installed, without importing it."""
     try:
         return find_spec(name) is not None
     except (ImportError, ValueError):  # blocked, or only half installed

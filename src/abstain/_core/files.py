@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,6 +128,21 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
         stream.write(content)
 
 
+def lock(stream: IO[bytes], otherwise: str) -> None:
+    """Lock an open file for as long as it is open; if another process has, raise a `FileError` with these words.
+
+    On Windows, and on file systems without locks, nothing keeps two processes apart.
+    """
+    if sys.platform == "win32":
+        return
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise FileError(otherwise) from None
+    except OSError:
+        pass
+
+
 def _create(folder: Path, start: str, mode: int) -> tuple[Path, BinaryIO]:
     """A new file, locked. Another writer may take it for a leftover before it is: then one more."""
     while True:
@@ -211,16 +226,9 @@ never needs more memory than this and the size of the file."""
 
 
 def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a file of a learner or a gate, in one piece.
+    """Write a file of a learner or a gate, in one piece: a header of plain values, and arrays of numbers by name.
 
-    Args:
-        path: The file.
-        header: Plain values.
-        arrays: Arrays of numbers, by name.
-
-    Raises:
-        FileError: If the header is too large to be read again.
-        OSError: If the file cannot be written; an old one is then as it was.
+    Raises a `FileError` if the header is too large to be read again. After an `OSError` an old file is as it was.
     """
     text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1, default=_as_plain).encode()
     if len(text) > MOST_HEADER:
@@ -251,17 +259,9 @@ def _entry(name: str, compression: int) -> zipfile.ZipInfo:
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read a file that `write` wrote. Nothing larger than it can hold is ever allocated.
+    """Read the header and the arrays that `write` wrote. Nothing larger than the file can hold is ever allocated.
 
-    Args:
-        path: The file.
-
-    Returns:
-        The header and the arrays by name.
-
-    Raises:
-        FileError: If the file is damaged, of another kind, or of a newer version.
-        OSError: If it cannot be read.
+    Raises a `FileError` if the file is damaged, of another kind, or of a newer version.
     """
     with Path(path).open("rb") as stream:
         try:

@@ -17,11 +17,7 @@ PURPLE, SKY, BLACK = "#CC79A7", "#56B4E9", "#000000"
 def environment(package: str) -> "Environment":
     """Make a Jinja2 environment that escapes whatever is put into a page; a name that is not given is an error.
 
-    Args:
-        package: Its folder ``templates`` is searched first, then the common templates.
-
-    Returns:
-        The environment.
+    The folder ``templates`` of the package is searched first, then the common templates.
 
     >>> environment("abstain.replay.report").from_string("{{ name }}").render(name="<script>")
     '&lt;script&gt;'

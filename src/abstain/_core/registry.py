@@ -21,50 +21,27 @@ _LIBRARY = __name__.partition(".")[0]
 
 
 def name_of(kind: type) -> str:
-    """Return the name that a file has for a class.
-
-    Args:
-        kind: The class.
-
-    Returns:
-        Its bare name if it is one of this library's, wherever it lives there; else ``module:Class``.
-    """
+    """Return the name of a class in files: bare for this library's, wherever it lives there, else ``module:Class``."""
     if kind.__module__.partition(".")[0] == _LIBRARY:
         return kind.__qualname__
     return f"{kind.__module__}:{kind.__qualname__}"
 
 
 class Registry(Generic[T]):
-    """The classes of one sort of part, this library's and other packages'. Of one name, the last defined counts.
-
-    Args:
-        sort: What the parts are, for messages.
-    """
+    """The classes of one sort of part, this library's and other packages'. Of one name, the last defined counts."""
 
     def __init__(self, sort: str) -> None:
         self.sort = sort
         self._kinds: dict[str, type[T]] = {}
 
     def add(self, kind: type[T]) -> None:
-        """Register a class by its name, in `__init_subclass__`.
-
-        Args:
-            kind: The class.
-        """
+        """Register a class by its name, in `__init_subclass__`."""
         self._kinds[name_of(kind)] = kind
 
     def find(self, name: str) -> type[T]:
-        """Find a class. Nothing is imported: what a file names is run only if the user has imported it.
+        """Find a class by what `name_of` returned, or raise an `UnknownKindError`.
 
-        Args:
-            name: What `name_of` returned.
-
-        Returns:
-            The class.
-
-        Raises:
-            UnknownKindError: If no module imported so far defines it.
-            InputError: If it is no name.
+        Nothing is imported: what a file names is run only if the user has imported it.
         """
         if not isinstance(name, str):
             raise InputError(f"{self.sort}: expected the name of a class, got {shown(name)}")
@@ -80,18 +57,7 @@ class Registry(Generic[T]):
         raise UnknownKindError(f"{self.sort}: {kind} of the module {module} is not known; import {module} first")
 
     def make(self, name: str, parameters: Mapping[str, Any]) -> T:
-        """Make a part.
-
-        Args:
-            name: The name of its class.
-            parameters: The arguments of its constructor.
-
-        Returns:
-            The part.
-
-        Raises:
-            InputError: If the class is not known or does not take these parameters.
-        """
+        """Make a part from the name of its class and the arguments of its constructor, or raise an `InputError`."""
         kind = self.find(name)
         try:
             return kind(**parameters)
@@ -113,15 +79,7 @@ _DEEPEST = 32
 def as_plain(value: Any, depth: int = 0) -> Any:
     """Convert a value to what JSON gives back: None, numbers, strings, and tuples and dictionaries of them.
 
-    Args:
-        value: The value. Lists and arrays become tuples, dataclasses dictionaries.
-        depth: How deep it is nested in another value.
-
-    Returns:
-        The plain value.
-
-    Raises:
-        InputError: If it holds anything else, or is nested too deep.
+    Lists and arrays become tuples, dataclasses dictionaries; anything else, or too deep a nesting, is an `InputError`.
     """
     if depth > _DEEPEST:
         raise InputError(f"parameters: expected values nested at most {_DEEPEST} deep, got deeper ones")
@@ -139,15 +97,10 @@ def as_plain(value: Any, depth: int = 0) -> Any:
 
 
 def parameters_of(part: object, *, arrays: bool = False) -> dict[str, Any] | None:
-    """Find the arguments that make a part again, if its attributes are just these.
+    """Find the arguments that make a part again, if its attributes (``arrays`` among them) are just these.
 
-    Args:
-        part: The part.
-        arrays: Whether attributes may be arrays.
-
-    Returns:
-        The attributes; or None unless the part holds all arguments and nothing else (a memory would be lost silently),
-        each is plain or an array, and the constructor keeps them as they are.
+    None unless the part holds all arguments and nothing else (a memory would be lost silently), each is plain or an
+    array, and the constructor keeps them as they are.
     """
     try:
         held, arguments = _attributes(part), inspect.signature(type(part)).parameters

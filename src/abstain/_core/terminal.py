@@ -38,11 +38,7 @@ def _printable(character: str) -> str:
 def console(**options: Any) -> "Console":
     """Make a Rich console that prints text from outside as text: names of columns and files, say, may hold anything.
 
-    Args:
-        options: Passed on to `rich.console.Console`.
-
-    Returns:
-        The console. Styles are Rich's and stay; control characters in what is printed become question marks.
+    Styles are Rich's and stay; control characters in what is printed become question marks.
     """
     from rich.console import Console
     from rich.segment import Segment
@@ -92,14 +88,8 @@ class Progress(Protocol):
 def progress(console: "Console", *, quiet: str = "", in_bytes: bool = False, keep: bool = False) -> Iterator[Progress]:
     """Show how far a command is: a bar with the time left in a terminal, elsewhere a line every ten seconds.
 
-    Args:
-        console: Where to print.
-        quiet: A step that takes long without a word: without a terminal, it gets a line after three seconds.
-        in_bytes: Whether steps count bytes.
-        keep: Whether the bar stays in the terminal at the end.
-
-    Yields:
-        A `Progress` to call with each step: ``report("playing", 10, 200)``.
+    Yields what to call with each step: ``report("playing", 10, 200)``. Without a terminal the step ``quiet``, which
+    takes long without a word, gets a line after three seconds; ``keep`` leaves the bar in the terminal at the end.
     """
     if not console.is_terminal:
         with _lines(console, quiet, " bytes" if in_bytes else "") as report:

@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+COST = 0.2
+"""The price of a review, relative to a mistake, if no price is given."""
+
 
 def named(models: Sequence[Any]) -> list[tuple[str, Any]]:
     """Name models by their class in lower case, with a number if several have the same class.

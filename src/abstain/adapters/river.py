@@ -15,12 +15,9 @@ from ..errors import InputError, shown
 from ..gate import Case, Gate
 from ..gate.answers import ANSWER
 from ..learners import DoublyRobust
-from . import named
+from . import COST, named
 
 __all__ = ["GateClassifier"]
-
-COST = 0.2
-"""The price of a review, relative to a mistake, if no price is given."""
 
 
 class Open(NamedTuple):

@@ -25,7 +25,7 @@ from ..gate import Gate
 from ..gate.frames import table_of
 from ..learners import DoublyRobust
 from ..typing import Array, Bools, Floats, Ints
-from . import named
+from . import COST, named
 
 try:
     from sklearn.utils.validation import validate_data
@@ -38,9 +38,6 @@ except ImportError:  # before 1.6
 
 
 __all__ = ["GateClassifier"]
-
-COST = 0.2
-"""The price of a review, relative to a mistake, if no price is given."""
 
 
 def note_features(estimator: Any, X: Any, reset: bool) -> None:

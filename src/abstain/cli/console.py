@@ -25,15 +25,9 @@ LIKE = {"●": "+", "◐": "~", "○": "-", "·": ".", "…": "~", "β": "b"}
 
 @contextmanager
 def command(name: str, *extras: str, stopped: str = "Interrupted.") -> Iterator["Console"]:
-    """Run the body of a subcommand: what goes wrong is one line on stderr and exit code 2, never a traceback.
+    """Run the body of a subcommand, which may need ``extras`` besides ``cli``; yields the console to print to.
 
-    Args:
-        name: The subcommand, for messages.
-        extras: The extras it needs besides ``cli``.
-        stopped: What to print after Ctrl-C; the exit code is then 130.
-
-    Yields:
-        The console to print to.
+    What goes wrong is one line on stderr and exit code 2, never a traceback; after Ctrl-C ``stopped`` and 130.
     """
     text = missing(f"abstain {name}", *extras)
     if text is not None:

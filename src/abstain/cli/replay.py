@@ -88,7 +88,15 @@ def replay(
     label_time: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of times at which labels arrived.")
     ] = None,
-    learner: Annotated[str | None, typer.Option(help="Another learner for the gate, such as Exp3Abs.")] = None,
+    maturity: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AGE", help='The age at which labels are learnt, if early ones are special: rows, or "14 days".'
+        ),
+    ] = None,
+    learner: Annotated[
+        str | None, typer.Option(help="Another learner for the gate, such as Exp3Abs, or your own as module:Class.")
+    ] = None,
     warm_start: Annotated[
         float,
         typer.Option(metavar="SHARE", help="The share of the log that the gate learns from first, with all labels."),
@@ -111,8 +119,8 @@ def replay(
             models=tuple(model_columns(kind, text) for kind, texts in given for text in texts or ()),
             label=label, positive=positive, task=task, cost=cost, review_price=review_price,
             mistake_price=mistake_price, mistake_column=mistake_column, max_error=max_error, capacity=capacity,
-            labels=labels, delay=delay, time=time, label_time=label_time, learner=learner, warm_start=warm_start,
-            seed=seed, unit=unit,
+            labels=labels, delay=delay, time=time, label_time=label_time, maturity=maturity, learner=learner,
+            warm_start=warm_start, seed=seed, unit=unit,
         )  # fmt: skip
 
         def tell(found: Options, dropped: list[str], unused: list[str]) -> None:

@@ -24,7 +24,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.files import replacing
+from .._core.files import lock, replacing, writing
 from ..errors import FileError, InputError
 from . import loading, reading
 from .known import KnownSet, as_signs, known
@@ -72,18 +72,9 @@ def download(url: str, target: Path, progress: Progress | None = None) -> None:
 @contextmanager
 def _appending(part: Path) -> Iterator[IO[bytes]]:
     """Open the partial file at its end, locked for this process."""
-    try:
-        import fcntl
-    except ImportError:  # Windows: two processes at once are only noticed when rows are counted
-        fcntl = None  # type: ignore[assignment]
     with part.open("ab") as stream:
-        if fcntl is not None:
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise FileError(f"{part}: another process is downloading it") from None
-            except OSError:
-                pass  # a file system without locks
+        # On Windows two processes at once are only noticed when rows are counted.
+        lock(stream, f"{part}: another process is downloading it")
         stream.seek(0, os.SEEK_END)
         yield stream
 
@@ -121,7 +112,9 @@ def _receive(url: str, stream: IO[bytes], note: Path, name: str, progress: Progr
                 raise _CutError(f"the connection was cut after {stream.tell():,} bytes ({error!r})") from None
             if not chunk:
                 break
-            _append(stream, chunk)
+            with writing(stream.name):
+                stream.write(chunk)
+                stream.flush()
             if progress is not None:
                 progress(name, stream.tell(), size)
     if size is not None and stream.tell() < size:
@@ -145,10 +138,8 @@ def _begin(url: str, response: Any, stream: IO[bytes], note: Path, known: dict[s
     tag = response.headers.get("ETag", "")
     if not tag or tag.startswith("W/"):  # a weak tag does not promise equal bytes
         tag = response.headers.get("Last-Modified", "")
-    try:
+    with writing(note):
         note.write_text(json.dumps({"url": url, "size": size, "tag": tag}), encoding="utf-8")
-    except OSError as error:
-        raise _unwritable(note, error) from None
     return size
 
 
@@ -161,21 +152,9 @@ def _read_note(note: Path, url: str) -> dict[str, Any] | None:
         return None
 
 
-def _append(stream: IO[bytes], chunk: bytes) -> None:
-    try:
-        stream.write(chunk)
-        stream.flush()
-    except OSError as error:
-        raise _unwritable(Path(stream.name), error) from None
-
-
 def _restart(stream: IO[bytes]) -> None:
     stream.seek(0)
     stream.truncate()
-
-
-def _unwritable(path: Path, error: OSError) -> FileError:
-    return FileError(f"{path}: cannot be written ({error.strerror or error})")
 
 
 def fetch(name: str, *, data: str | os.PathLike[str] | None = None, progress: Progress | None = None) -> Path:

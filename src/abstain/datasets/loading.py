@@ -1,7 +1,5 @@
 """Find and load data sets: from a folder, from ``ABSTAIN_DATA``, from the user's cache, or computed."""
 
-import importlib
-import importlib.util
 import os
 import sys
 from contextlib import suppress
@@ -13,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.extras import need
+from .._core.extras import is_there, need
 from .._core.validation import MOST, as_count, as_seed
 from ..errors import FileError, InputError, shown
 from . import reading
@@ -124,11 +122,6 @@ def rescale(X: NDArray[np.float64], scale: str | None) -> None:
         X *= 2.0
         X -= 1.0
         X[:, half <= 0.0] = 0.0
-
-
-def installed() -> bool:
-    """Return whether scikit-learn is installed, without importing it."""
-    return importlib.util.find_spec("sklearn") is not None
 
 
 def read(name: str) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
@@ -260,7 +253,7 @@ def info(name: str, *, data: str | os.PathLike[str] | None = None) -> Info:
     if which.kind == "computed":
         found = which.kind
     elif which.kind == "scikit-learn":
-        found = which.kind if installed() else None
+        found = which.kind if is_there("sklearn") else None
     else:
         path = find(name, data)
         found = None if path is None else str(path)

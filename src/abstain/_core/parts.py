@@ -20,7 +20,6 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from ..errors import InputError
-from ..learners import Learner
 
 _INSTALLED = ("site-packages", "dist-packages")
 """Folders whose modules are not somebody's work in progress."""
@@ -94,11 +93,12 @@ def is_path(kind: object) -> bool:
     return isinstance(kind, str) and ":" in kind
 
 
-def check_learner(path: str, folder: str | None) -> None:
-    """Raise an error unless that path leads to a class of learners."""
+def take_class(path: str, folder: str | None, base: type, what: str) -> Any:
+    """The class that path leads to; raise an error unless it is a concrete one of that base."""
     found, _, file = take(path, folder)
-    if not isinstance(found, type) or not issubclass(found, Learner) or inspect.isabstract(found):
-        raise InputError(f"kind: expected {path.partition(':')[2]} of {file} to be a learner, got {found!r}")
+    if not isinstance(found, type) or not issubclass(found, base) or inspect.isabstract(found):
+        raise InputError(f"kind: expected {path.partition(':')[2]} of {file} to be {what}, got {found!r}")
+    return found
 
 
 def take(path: str, folder: str | None) -> Taken:
