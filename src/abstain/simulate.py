@@ -117,6 +117,16 @@ def _as_checkpoints(checkpoints: ArrayLike | None, n: int) -> Ints:
     return rounds
 
 
+def _as_delays(delay: Any, n: int) -> "int | Ints":
+    """One delay, or one per round."""
+    if np.ndim(delay) == 0:
+        return as_count(delay, "delay", least=0)
+    array = plain(delay, "delay")
+    if array.shape != (n,) or array.dtype.kind not in "iu" or array.min() < 0:
+        raise InputError(f"delay: expected a number of rounds, or {n} of them, from 0 on, got {shown(delay)}")
+    return np.minimum(array, n).astype(np.int64)
+
+
 def prepare(experts: ExpertSet, X: ArrayLike, y: ArrayLike, *, loss: Any = "zero_one") -> Prepared:
     """Prepare rounds for many learners with the same experts and loss: advice and losses are computed once.
 
@@ -163,10 +173,16 @@ def simulate(
     y: ArrayLike | None = None,
     *,
     checkpoints: ArrayLike | None = None,
-    delay: int = 0,
+    delay: "int | ArrayLike" = 0,
+    maturity: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Trace:
     """Play the rows of a table, exactly as that many calls of `decide` and `learn` would.
+
+    A round without a label is learnt after the same delay as if its label came, so that a learner that hears nothing
+    changes nothing. Played live, with `decide` and `learn`, it takes the first label to know how late labels are:
+    rounds that abstain before the first one that predicts are learnt at once there. From then on labels with one and
+    the same delay give the same game.
 
     After an exception the learner is as before the call. Ctrl-C leaves it after the last whole block of rounds, with
     the labels of those learnt; a further call goes on from there. (Labels that wait when ``progress`` is called are
@@ -177,7 +193,10 @@ def simulate(
         X: The inputs (T, d), or what `prepare` made of inputs and labels.
         y: The labels (T,); those that the feedback does not show are not used.
         checkpoints: The rounds, 1-based, at which the edges of the graph in use are counted.
-        delay: The label of round t is learnt just before round t + delay + 1 is decided, the rest at the end.
+        delay: The label of round t comes just before round t + delay + 1 is decided, the rest at the end. One number,
+            or one per round (T,).
+        maturity: No round is learnt before so many others were decided after it, for labels whose delay depends on what
+            they say: a label that comes earlier is kept.
         progress: Called now and then with the number of rounds played so far.
 
     >>> import abstain as ab
@@ -201,15 +220,18 @@ def simulate(
             learner.experts.check_inputs(table)
             labels = as_labels(y, len(table), learner.loss)  # type: ignore[arg-type]
         at = _as_checkpoints(checkpoints, len(table))
-        wait = min(as_count(delay, "delay", least=0), len(table))
+        least = as_count(maturity, "maturity", least=0)
+        late = _as_delays(delay, len(table))
+        late = max(late, least) if isinstance(late, int) else np.maximum(late, least)
         out = room_for(len(table))
         trace = Trace(out.expert, out.abstained, out.loss, checkpoints=at, edges=np.zeros(len(at), np.int64))
         costs = learner.cost.of(table, learner.round + 1, len(table))
         before = learner.snapshot()
         try:
-            playing = learner.playing(wait)
+            due = None if isinstance(late, int) else np.minimum(np.arange(len(table)) + late, len(table)) + 1
+            playing = learner.playing(min(late, len(table)) if isinstance(late, int) else 0, later=due is not None)
             try:
-                rounds = Table(table, labels, costs, prepared=prepared)
+                rounds = Table(table, labels, costs, due, prepared=prepared)
                 playing.play(rounds, Edges(at, trace.edges), progress or (lambda done: None), out)
             finally:
                 playing.finish()

@@ -93,10 +93,11 @@ def _collect(state: Any, known: dict[str, list[Any]]) -> None:
             known.setdefault(name, []).append(value)
 
 
-def copied(value: Any) -> Any:
-    """Copy a state with all its arrays."""
+def copied(value: Any, fixed: tuple[str, ...]) -> Any:
+    """Copy a state, and the states in it, with all arrays but those in fields that never change."""
     if isinstance(value, tuple):
-        return type(value)(*map(copied, value))
+        fields = zip(value._fields, value, strict=True)  # type: ignore[attr-defined]
+        return type(value)(*(field if name in fixed else copied(field, fixed) for name, field in fields))
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
@@ -398,11 +399,9 @@ class KernelLearner(Learner):
         return self.as_choice(expert, probability, hand.carry.copy())
 
     def commit(self, decision: Decision) -> None:
-        hand = self._take_in_hand(decision.abstains, decision.carry)
         if self._call.kernels.note is not note_nothing:
+            hand = self._take_in_hand(decision.abstains, decision.carry)
             self._call("note", decision.round, decision.expert, hand.abstains, hand.carry, self._packed)
-        if not self.expects[decision.abstained]:
-            self._update(decision, False, hand)
 
     def miss(self, decision: Decision) -> None:
         self._update(decision, False, self._take_in_hand(decision.abstains, decision.carry))
@@ -508,7 +507,10 @@ class KernelLearner(Learner):
             losses=np.zeros((n, hand.losses.size), hand.losses.dtype),
             cost=np.zeros(n),
             carry=np.zeros((n, hand.carry.size), hand.carry.dtype),
+            round=np.zeros(n, np.int64),
+            expected=np.zeros(n, np.bool_),
             seen=np.zeros(n, np.bool_),
+            heard=np.array([self._backlog.newest, self._backlog.lag]),
         )
         for array, before in zip(late, old or (), strict=False):
             array[: len(before)] = before
@@ -526,6 +528,20 @@ class KernelLearner(Learner):
             if expert >= 0:
                 late.expert[k] = -1
                 self._call("learn", expert, late.abstains[k], late.losses[k], seen, cost, late.carry[k], self._packed)
+                if late.expected[k]:
+                    self._backlog.heard(late.round.item(k), self.round - late.round.item(k))
+
+    def leave_open(self, late: Late) -> None:
+        """Keep the rounds that wait as open decisions, or as rounds without a label, for `PlayingBlocks`.
+
+        Args:
+            late: What `new_late` returned.
+        """
+        for k in sorted(np.flatnonzero(late.expert >= 0).tolist(), key=late.round.item):
+            abstains = np.ones(self.experts.n_rules, np.bool_)  # rules that are not in use say what they like
+            abstains[slice(None) if self._used is None else self._used] = late.abstains[k]
+            self.leave(late.round.item(k), late.expert.item(k), late.cost.item(k), abstains, late.carry[k].copy())
+            late.expert[k] = -1
 
     def warm_start(self, X: ArrayLike, y: ArrayLike) -> None:
         """Learn from a table with all its labels before the first round, as full information.
@@ -565,18 +581,14 @@ class KernelLearner(Learner):
     # Copies and files.
 
     def _keep(self) -> Any:
-        return None if self._state is None else self._apart(self._state)
-
-    def _apart(self, state: Any) -> Any:
-        """Copy a state, except what never changes."""
-        return type(state)(*(v if name in self.fixed else copied(v) for name, v in state._asdict().items()))
+        return None if self._state is None else copied(self._state, self.fixed)
 
     def _bring_back(self, kept: Any) -> None:
         if kept is None:
             self._state = None
             self._call.forget()
         else:
-            self.state = self._apart(kept)
+            self.state = copied(kept, self.fixed)
 
     def arrays(self) -> dict[str, Array]:
         return {name: field.copy() for name, field in fields_named(self.saved, self.state).items()}

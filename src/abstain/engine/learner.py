@@ -4,8 +4,9 @@ import copy
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import wraps
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 from weakref import WeakSet
 
@@ -16,11 +17,12 @@ from .. import costs, losses
 from .._core import files as _files
 from .._core.registry import name_of
 from .._core.validation import as_row, as_seed, own_stream
-from ..errors import DecisionError, InputError
+from ..errors import DecisionError, InputError, ReadOnlyError, shown
 from ..experts import Advice, ExpertSet
 from ..experts.base import check_advice
 from ..typing import Array, Bools, Floats, Ints
 from . import changes
+from .backlog import Backlog, blank, kept
 from .changes import Change
 from .decision import MOST_ROUNDS, Choice, Decision, Identity, frozen, sign
 from .feedback import Chances, arrivals
@@ -43,6 +45,18 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_lives)
 
 
+def _then_closed(init: Callable[..., None]) -> Callable[..., None]:
+    """Close a learner's public attributes when its class's own constructor, the last one, is done."""
+
+    @wraps(init)
+    def make(self: "Learner", *args: Any, **arguments: Any) -> None:
+        init(self, *args, **arguments)
+        if type(self).__init__ is make:
+            self._made = True
+
+    return make
+
+
 class Report(NamedTuple):
     """What a learner can say about its experts; None for what it does not keep."""
 
@@ -58,6 +72,7 @@ class Snapshot(NamedTuple):
     round: int
     cost: costs.Cost
     open: dict[str, tuple[int, int]]
+    backlog: Backlog
     random: Any
     experts: ExpertSet
     changes: tuple[Change, ...]
@@ -67,13 +82,17 @@ class Snapshot(NamedTuple):
 class Learner(ABC):
     """An online learner with the option to abstain.
 
-    In every round `decide` takes an input and returns a `Decision`. If no label will come (in the paper's protocol: if
-    it abstained), the learner has learnt what it can. Otherwise `learn` takes the decision and its label, at once or
-    later, in any order, once. Many threads may use a learner; a lock lets one in at a time.
+    In every round `decide` takes an input and returns a `Decision`. If a label may come (in the paper's protocol: if it
+    predicted), `learn` takes the decision and its label, at once or later, in any order, once. A round without a label
+    is learnt by itself: at once if no earlier label is still to come, otherwise after a label of its time has come, so
+    that a learner that hears nothing changes nothing. Many threads may use a learner; a lock lets one in at a time.
 
     To write your own learner, subclass `KernelLearner` for a compiled one. For one in plain Python subclass this class
-    and define `choose`, `commit`, `absorb`, `arrays` and `set_arrays`, and `report` if it keeps weights or estimates.
+    and define `choose`, `absorb`, `miss`, `arrays` and `set_arrays`, and `report` if it keeps weights or estimates.
     `abstain.checks.check_learner` tests it against the rules that all learners obey.
+
+    Of the public attributes of a learner you may set ``cost``. The others change in its own methods alone, which hold
+    its ``lock``; a constructor sets what it likes.
 
     Args:
         experts: The experts to choose from.
@@ -92,11 +111,33 @@ class Learner(ABC):
     most_rounds: ClassVar[int] = MOST_ROUNDS
     """The most rounds that the learner can count."""
     _not_copied: ClassVar[tuple[str, ...]] = ("lock",)
+    _made = False
+    """Whether the constructor is done, so that public attributes are closed."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            cls.__init__ = _then_closed(cls.__init__)  # type: ignore[method-assign]
         LEARNERS.add(cls)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name[:1] != "_" and self._made and not self.lock._is_owned():  # type: ignore[attr-defined]
+            own = getattr(type(self), name, None)
+            if not isinstance(own, property) or own.fset is None:
+                known = f"{type(self).__name__} has no such attribute"
+                if name in ("experts", "loss", "seed", *self.options):
+                    known = f"make another learner with {name}=..."
+                elif own is not None or name in vars(self):
+                    known = "only the learner's own methods change it, holding its lock"
+                raise ReadOnlyError(f"{name}: cannot be set, got {shown(value)}; {known}")
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name[:1] != "_" and self._made:
+            raise ReadOnlyError(f"{name}: cannot be deleted")
+        object.__delattr__(self, name)
+
+    @_then_closed
     def __init__(self, experts: ExpertSet, *, cost: costs.CostLike, loss: Any = "zero_one", seed: Seed = None) -> None:
         if not isinstance(experts, ExpertSet):
             raise InputError(f"experts: expected an ExpertSet, got {type(experts).__name__}")
@@ -110,6 +151,7 @@ class Learner(ABC):
         self.round = 0
         """The number of decisions made."""
         self._random = np.random.default_rng(own_stream(self.seed))
+        self._backlog = Backlog()
         self._changes: tuple[Change, ...] = ()
         """Changes of the experts that open decisions are older than; and the newest one."""
         _alive.add(self)
@@ -131,21 +173,12 @@ class Learner(ABC):
         """
 
     @abstractmethod
-    def commit(self, decision: Decision) -> None:
-        """Take note of a decision just made, which ``self.round`` counts already.
-
-        If no label will come, this is where to learn what the round showed.
-
-        Args:
-            decision: The decision.
-        """
-
-    @abstractmethod
     def absorb(self, decision: Decision, losses: Array) -> None:
         """Learn from the label of a round.
 
         Args:
-            decision: The decision of that round.
+            decision: The decision of that round. Do not rely on more than its round, expert, abstained, cost, abstains
+                and carry: nothing else is kept of rounds that wait for their time.
             losses: The loss of each predictor (P,).
         """
 
@@ -167,12 +200,25 @@ class Learner(ABC):
             ValueError: If they cannot be this learner's.
         """
 
-    def drop(self, decision: Decision) -> None:  # noqa: B027 (most learners have nothing to do)
-        """Forget an open decision, whose label was sure to come and did not. By default nothing is to be done."""
+    def commit(self, decision: Decision) -> None:  # noqa: B027 (most learners have nothing to do)
+        """Take note of a decision just made, which ``self.round`` counts already. By default nothing is to be done.
+
+        Args:
+            decision: The decision.
+        """
 
     def miss(self, decision: Decision) -> None:
-        """Learn that the label of an open decision, which was not sure to come, did not come. By default `drop`."""
+        """Learn from a round without its label. By default `drop`.
+
+        It is called for rounds that expect no label, and where a label that was not sure to come did not come.
+
+        Args:
+            decision: The decision of that round, of which no more is kept than `absorb` says.
+        """
         self.drop(decision)
+
+    def drop(self, decision: Decision) -> None:  # noqa: B027 (most learners have nothing to do)
+        """Forget an open decision, whose label was sure to come and did not. By default nothing is to be done."""
 
     def fits(self, decision: Decision) -> bool:
         """Say whether this learner can have made a decision that was read from JSON.
@@ -256,7 +302,10 @@ class Learner(ABC):
 
     @property
     def pending(self) -> tuple[int, ...]:
-        """The rounds whose label is still to be learnt, in increasing order."""
+        """The open rounds, whose label may still be given to `learn`, in increasing order.
+
+        Rounds without a label are none of them, also while they wait to be learnt.
+        """
         with self.lock:
             return tuple(sorted(t for t, _ in self._identity.open.values()))
 
@@ -330,17 +379,40 @@ class Learner(ABC):
             InputError: If x is not an input of these experts. Nothing has changed then.
         """
         with self.lock:
-            advice, cost = self._ask(x)
-            before, random = self.round, self._random.bit_generator.state
-            try:
-                decision = self._play_round(advice, cost)
-            except Exception:
-                self.round = before
-                self._random.bit_generator.state = random
-                raise
-            if self.chances[decision.abstained] > 0.0:
-                self._identity.open[decision.id] = decision.round, decision.expert  # type: ignore[index]
+            decision = self.decide_only(x)
+            backlog = self._backlog
+            if decision.id not in self._identity.open:  # no label will come
+                if backlog.unlabelled or backlog.lag > 0 or backlog.ripe is not None or backlog.awaited:
+                    backlog.unlabelled.append(kept(decision))
+                else:
+                    self.miss(decision)
+            if backlog.unlabelled:
+                self._release()
             return decision
+
+    def decide_only(self, x: "ArrayLike | Advice") -> Decision:
+        """Play a round as `decide` does, for a game that lets rounds without a label wait by itself.
+
+        The lock must be held.
+
+        Args:
+            x: The input (d,), or the experts' advice on it.
+
+        Returns:
+            The decision. If it expects no label, it is nowhere kept.
+        """
+        advice, cost = self._ask(x)
+        before, random = self.round, self._random.bit_generator.state
+        try:
+            decision = self._play_round(advice, cost)
+        except Exception:
+            self.round = before
+            self._random.bit_generator.state = random
+            raise
+        if self.chances[decision.abstained] > 0.0:
+            self._identity.open[decision.id] = decision.round, decision.expert  # type: ignore[index]
+            self._backlog.awaited[decision.round] = None
+        return decision
 
     def peek(self, x: "ArrayLike | Advice") -> Decision:
         """Show what `decide` would do. Nothing changes.
@@ -447,7 +519,7 @@ class Learner(ABC):
             # Closed first: if Ctrl-C comes in between, the label is lost, not learnt twice.
             entry = self._identity.open.pop(str(decision.id))
             try:
-                self.absorb(now, values)
+                self._close(now, values)
             except Exception:
                 self._identity.open[str(decision.id)] = entry
                 raise
@@ -469,9 +541,11 @@ class Learner(ABC):
             now, _ = self._check_open(decision)
             self._identity.forget(decision)
             if self.chances[decision.abstained] < 1.0:
-                self.miss(now)
+                self._close(now, None)
             else:
                 self.drop(now)
+                self._backlog.awaited.pop(decision.round, None)
+                self._release()
 
     def close(self, decision: Decision, y: Any) -> None:
         """Learn the label of an open decision in a simulated game, or that it did not come.
@@ -484,6 +558,124 @@ class Learner(ABC):
             self.learn(decision, y)
         else:
             self.forget(decision)
+
+    # Rounds that wait.
+
+    def _close(self, decision: Decision, values: Array | None) -> None:
+        """Learn from a closed decision, or keep it until it is ripe. ``values``: None if no label came."""
+        backlog = self._backlog
+        if backlog.ripe is not None and decision.round > backlog.ripe:
+            backlog.early[decision.round] = kept(decision), values
+            return
+        if values is None:
+            self.miss(decision)
+        else:
+            self.absorb(decision, values)
+        backlog.heard(decision.round, self.round - decision.round)
+        if backlog.unlabelled:
+            self._release()
+
+    def _release(self) -> None:
+        """Learn the rounds without a label that need not wait any longer."""
+        backlog = self._backlog
+        while backlog.unlabelled and backlog.may_learn_first(self.round):
+            self._learn_first()
+
+    def _learn_first(self) -> None:
+        """Learn the oldest round without a label that waits."""
+        waiting = self._backlog.unlabelled
+        first = waiting.popleft()
+        try:
+            self.miss(first)
+        except Exception:
+            waiting.appendleft(first)
+            raise
+
+    def ripen(self, last: int) -> None:
+        """Learn what is old enough, for somebody who watches the age of rounds, as a gate with a maturity.
+
+        Once this was called, no later round is learnt before a further call says so; a label that comes earlier is
+        kept.
+
+        Args:
+            last: The last round that is old enough, 0 or less if there is none yet.
+        """
+        with self.lock:
+            backlog = self._backlog
+            before = last if backlog.ripe is None else backlog.ripe
+            for t in range(max(before, 0) + 1, last + 1) if backlog.early else ():
+                if t in backlog.early:
+                    backlog.ripe = t - 1
+                    self._release()
+                    backlog.ripe = t
+                    self._close(*backlog.early.pop(t))
+            backlog.ripe = max(before, last, 0)
+            self._release()
+
+    @property
+    def last_ripe(self) -> int | None:
+        """The last round that is old enough to be learnt, as `ripen` was told; None: all rounds are."""
+        return self._backlog.ripe
+
+    def catch_up(self) -> None:
+        """Learn all rounds without a label that wait, and all labels that were kept, in the order of rounds.
+
+        A simulated game, which says itself when rounds are learnt, begins with it. No round waits for its age then,
+        until `ripen` is called again.
+        """
+        with self.lock:
+            backlog = self._backlog
+            for t in sorted(backlog.early):
+                while backlog.unlabelled and backlog.unlabelled[0].round < t:
+                    self._learn_first()
+                decision, values = backlog.early.pop(t)
+                if values is None:
+                    self.miss(decision)
+                else:
+                    self.absorb(decision, values)
+                backlog.heard(t, self.round - t)
+            while backlog.unlabelled:
+                self._learn_first()
+            backlog.ripe = None
+
+    def leave(self, t: int, expert: int, cost: float, abstains: Bools, carry: Array) -> None:
+        """Keep a round of a simulated game that was not learnt when the game ended.
+
+        Args:
+            t: The round.
+            expert: Its expert.
+            cost: Its cost.
+            abstains: What the rules said (A,).
+            carry: What it carries.
+        """
+        decision = self._waiting_round(t, expert, cost, abstains, carry)
+        if self.expects[decision.abstained]:
+            self._identity.open[Identity.new_id()] = t, expert
+            self._backlog.awaited[t] = None
+        else:
+            self._backlog.unlabelled.append(decision)
+
+    def _waiting_round(self, t: int, expert: int, cost: float, abstains: Bools, carry: Array) -> Decision:
+        """Make the decision of a round of which nothing else was kept."""
+        if not 0 <= expert < self.experts.n_experts or abstains.shape != (self.experts.n_rules,):
+            raise ValueError(f"round {t} that waits does not fit the experts")
+        return Decision(
+            round=t,
+            expert=expert,
+            abstained=bool(abstains[self.experts.rule_of[expert]]),
+            prediction=None,
+            probability=0.0,
+            cost=cost,
+            predictions=blank(self.experts.n_predictors),
+            abstains=frozen(abstains),
+            carry=frozen(carry),
+            id=None,
+            learner=self._identity.learner,
+            life=self._identity.life,
+            observed=0.0,
+            explored=False,
+            over_capacity=False,
+        )
 
     def _check_open(self, decision: Decision) -> tuple[Decision, Change | None]:
         """Return an open decision as the experts of today see it, and how they changed; raise if it is not open."""
@@ -531,7 +723,18 @@ class Learner(ABC):
         )
 
     def _note_change(self, change: Change) -> None:
-        self._changes = changes.needed((*self._changes, change), [t for t, _ in self._identity.open.values()])
+        """Remember a change while rounds before it are open, and translate those that wait."""
+        self._changes = changes.needed((*self._changes, change), self._unlearnt)
+
+        def of_now(one: Decision) -> Decision:
+            return changes.as_of_now(one, change, self._carry_of_now(one, change), self.experts)
+
+        self._backlog.translate(of_now, lambda values: changes.gathered(values, change.predictors, 0))
+
+    @property
+    def _unlearnt(self) -> tuple[int, ...]:
+        """All rounds that may still be learnt."""
+        return *self.pending, *self._backlog.rounds()
 
     def n_edges(self, x: "ArrayLike | Advice") -> int:
         """Count the edges of the graph in use for an input; by default those of what the protocol shows.
@@ -548,15 +751,7 @@ class Learner(ABC):
         return (self.experts.n_experts - silent) * self.experts.n_experts + silent * silent
 
     def playing(self, delay: int, later: bool = False) -> Playing:
-        """Begin a game of one or more tables, for `simulate`.
-
-        Args:
-            delay: By how many rounds labels are late.
-            later: Whether each table says itself when its labels come.
-
-        Returns:
-            The game. It goes round by round, unless the learner is compiled.
-        """
+        """Begin a game of one or more tables with labels ``delay`` rounds late, or, ``later``, when each table says."""
         return PlayingRounds(self, delay)
 
     def surrogate(self, expert: Ints, y: Array, costs: Floats) -> tuple[Floats, float | None] | None:
@@ -588,14 +783,15 @@ class Learner(ABC):
 
     def _begin_life(self) -> None:
         """Become a copy: decisions that the original makes from now on are not this learner's."""
-        self.lock = threading.RLock()
+        vars(self)["lock"] = threading.RLock()
         self._identity.begin_life(self.round)
 
     def snapshot(self) -> Snapshot:
         """Take a snapshot for `restore`."""
         with self.lock:
             known, random = dict(self._identity.open), self._random.bit_generator.state
-            return Snapshot(self.round, self._cost, known, random, self.experts, self._changes, self._keep())
+            backlog = self._backlog.copy()
+            return Snapshot(self.round, self._cost, known, backlog, random, self.experts, self._changes, self._keep())
 
     def restore(self, snapshot: Snapshot) -> None:
         """Undo everything that happened since a snapshot. Decisions made since cannot be learnt.
@@ -605,7 +801,7 @@ class Learner(ABC):
         """
         with self.lock:
             self._identity.begin_life(snapshot.round)
-            self._identity.open = dict(snapshot.open)
+            self._identity.open, self._backlog = dict(snapshot.open), snapshot.backlog.copy()
             self.round, self._changes = snapshot.round, snapshot.changes
             self._take_cost(snapshot.cost)
             self._random.bit_generator.state = snapshot.random
@@ -629,16 +825,18 @@ class Learner(ABC):
         with self.lock:
             header, arrays = describe(self.experts, self._cost, self.loss, self.seed, self._options())
             identity, pending = self._identity.to_file()
-            changed, of_changes = changes.to_file(changes.needed(self._changes, self.pending))
+            changed, of_changes = changes.to_file(changes.needed(self._changes, self._unlearnt))
+            heard, waiting = self._backlog.to_file(self.experts.n_predictors, self.experts.n_rules)
             header |= {
                 "learner": name_of(type(self)),
                 **identity,
                 "round": self.round,
                 "random": self._random.bit_generator.state,
                 "changes": changed,
+                "heard": heard,
             }
             learnt = {f"state.{name}": array for name, array in self.arrays().items()}
-            return header, {**learnt, **arrays, **pending, **of_changes}
+            return header, {**learnt, **arrays, **pending, **waiting, **of_changes}
 
     def resume(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Go on from what `contents` described, as a copy with its own life.
@@ -657,9 +855,15 @@ class Learner(ABC):
             self.round, self._identity = last, Identity.from_file(header, arrays, last)
             self._changes = changes.from_file(header["changes"], arrays, self.experts, last)
             self._random.bit_generator.state = header["random"]
+            self._backlog = Backlog.from_file(
+                header["heard"], arrays, self._waiting_round, self.experts.n_predictors, last, self.loss.binary
+            )
+            self._backlog.await_labels(self.pending)
             self.set_arrays(
                 {name.removeprefix("state."): array for name, array in arrays.items() if name.startswith("state.")}
             )
+            if not all(map(self.fits, self._backlog.decisions())):
+                raise ValueError("a round that waits does not fit this learner")
             self._identity.begin_life(last)
 
     def save(self, path: str | os.PathLike[str]) -> None:

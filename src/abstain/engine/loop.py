@@ -5,13 +5,12 @@ The functions below are patterns: `compiled` gives a copy of each the learner's 
 
 from __future__ import annotations
 
-import types
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.compiling import inline, inlined, kernel
+from ..kernels.compiling import inline, inlined, kernel, with_parts
 from ..typing import Array, Bools, Floats, Ints
 
 
@@ -70,14 +69,17 @@ class Kernels(NamedTuple):
 
 
 class Late(NamedTuple):
-    """The rounds whose label is still to come, each at a place of its own."""
+    """The rounds that are not learnt yet, each at a place of its own: a label is still to come, or none will."""
 
     expert: Ints  # (places,) -1 where no round waits
     abstains: Bools  # (places, A)
     losses: Array  # (places, P)
     cost: Floats  # (places,)
     carry: Array  # (places, size of a carry)
-    seen: Bools  # (places,) whether a label will come, or it will turn out that none does
+    round: Ints  # (places,)
+    expected: Bools  # (places,) whether a label may come ...
+    seen: Bools  # (places,) ... and whether it does
+    heard: Ints  # (2,) the newest round whose label came, and by how many rounds it was late
 
 
 class Arrivals(NamedTuple):
@@ -181,7 +183,8 @@ def play(
     If in row i an expert is chosen that there is not, it returns -1 - i.
 
     ``at`` holds the 0-based rows before which the edges are to be counted into ``n_edges``. If there are places in
-    ``late``, labels are learnt when ``arrivals`` says, and if none came, that is known then.
+    ``late``, rounds are learnt when ``arrivals`` says, with a label or without: what is not known is not learnt
+    earlier.
     """
     checkpoint, delayed = 0, late.expert.size > 0
     for i in range(first, rounds.u.size):
@@ -207,18 +210,19 @@ def play(
         seen = expected
         if rounds.comes.size > 0:
             seen = expected and rounds.comes[i, np.uint64(abstained)]
-        if delayed and expected:
+        if delayed:
             place = arrivals.place[i]
             late.expert[place], late.cost[place], late.seen[place] = expert, cost, seen
+            late.round[place], late.expected[place] = t + i, expected
             for a in range(np.uint64(abstains.size)):
                 late.abstains[place, a] = abstains[a]
             for p in range(np.uint64(losses.size)):
                 late.losses[place, p] = losses[p]
             for c in range(np.uint64(carry.size)):
                 late.carry[place, c] = carry[c]
-        # This round, if it need not wait, and then those whose labels arrive. The update is compiled in only once.
+        # This round, if it need not wait, or those whose time has come. The update is compiled in only once.
         j, last = (arrivals.first[i], arrivals.first[i + 1]) if delayed else (0, 0)
-        own = not (delayed and expected)
+        own = not delayed
         carried, waiting = carry, expert
         while own or j < last:
             if not own:
@@ -226,6 +230,8 @@ def play(
                 waiting, abstains, losses = late.expert[k], late.abstains[k], late.losses[k]
                 seen, cost, carried = late.seen[k], late.cost[k], late.carry[k]
                 late.expert[k] = -1
+                if late.expected[k] and late.round[k] > late.heard[0]:
+                    late.heard[0], late.heard[1] = late.round[k], t + i - late.round[k]
                 j += 1
             if waiting >= 0:
                 update(waiting, abstains, losses, seen, cost, carried, s)
@@ -254,10 +260,7 @@ def compiled(kernels: Kernels) -> Compiled:
 
 
 def _with(pattern: Any, parts: dict[str, Any]) -> Any:
-    """A pattern's code under a name of its own, so that it is kept on disk by itself, with these kernels in it."""
+    """A pattern with these kernels in it."""
     own = getattr(parts["choose"], "py_func", parts["choose"])
     name = f"{pattern.__name__}_{own.__module__}_{own.__qualname__}".replace(".", "_").replace("<locals>", "local")
-    code = pattern.__code__.replace(co_name=name, co_qualname=name)
-    function = types.FunctionType(code, {**pattern.__globals__, **parts}, name)
-    function.__module__, function.__qualname__, function.__doc__ = __name__, name, pattern.__doc__
-    return kernel(function)
+    return kernel(with_parts(pattern, parts, name))

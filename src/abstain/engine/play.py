@@ -190,7 +190,7 @@ def bytes_kept(experts: ExpertSet, n: int, loss: Loss) -> int:
 
 
 class Waiting:
-    """Places for the rounds of a game that wait for their label. Rounds are numbered from 0 here.
+    """Places for the rounds of a game that wait to be learnt. Rounds are numbered from 0 here.
 
     Args:
         delay: By how many rounds labels are late, unless a table says itself when each comes.
@@ -200,17 +200,19 @@ class Waiting:
         self.delay = delay
         self.played = 0
         self.n_places = delay + 1
-        self._open: list[tuple[int, int, int]] = []
-        """A heap of rounds whose table says when their label comes: that time, the round, its place."""
+        self._open: list[tuple[int, int, int, int]] = []
+        """A heap of rounds whose table says when their label comes: before which round, in which order there, the round
+        itself, its place."""
         self._free: list[int] = []
 
-    def arrange(self, n: int, due: Ints | None) -> Arrivals:
+    def arrange(self, n: int, due: Ints | None, came: Ints | None = None) -> Arrivals:
         """Find places for the coming rounds.
 
         Args:
             n: How many there are.
-            due: The round before which each label is learnt (n,); among equals the earlier round goes first. None: by
-                the delay.
+            due: The round before which each label is learnt (n,). None: by the delay.
+            came: Among labels that are learnt before the same round, the lowest of these numbers goes first, and then
+                the earlier round.
 
         Returns:
             The places, and which labels come after each round.
@@ -224,7 +226,7 @@ class Waiting:
         place, starts, come_at = np.empty(n, np.int64), np.zeros(n + 1, np.int64), []
         for i in range(n):
             place[i] = self._take()
-            heapq.heappush(self._open, (int(due[i]), first + i, int(place[i])))
+            heapq.heappush(self._open, (int(due[i]), 0 if came is None else int(came[i]), first + i, int(place[i])))
             while self._open and self._open[0][0] <= first + i + 1:
                 come_at.append(self._give_back())
             starts[i + 1] = len(come_at)
@@ -257,6 +259,9 @@ class Table(NamedTuple):
     costs: Floats
     due: Ints | None = None
     """The round, counted from 0 at the beginning of the game, before which each label is learnt; None: by the delay."""
+    came: Ints | None = None
+    """With ``due``: of labels that are learnt before the same round, the lowest number goes first; None: the earliest
+    round."""
     prepared: Prepared | None = None
     """The same rounds, where `prepare` computed what the experts say and lose."""
 
@@ -289,7 +294,11 @@ class Playing(ABC):
 
     @abstractmethod
     def finish(self) -> None:
-        """Learn all labels that are still to come."""
+        """Learn all rounds that wait, with the labels that are still to come."""
+
+    @abstractmethod
+    def leave(self) -> None:
+        """Leave rounds as they are: those whose label is still to come stay open, those without a label wait."""
 
 
 NO_ARRIVALS = Arrivals(*(np.zeros(0, np.int64) for _ in Arrivals._fields))
@@ -308,19 +317,20 @@ class PlayingBlocks(Playing):
     def __init__(self, learner: "KernelLearner", delay: int, later: bool) -> None:
         self._learner = learner
         self._waiting = Waiting(delay) if delay > 0 or later else None
+        learner.catch_up()
         self._late = learner.new_late(0, None)
 
-    def _arrange(self, n: int, due: Ints | None) -> Arrivals:
+    def _arrange(self, n: int, due: Ints | None, came: Ints | None) -> Arrivals:
         if self._waiting is None:
             return NO_ARRIVALS
-        arrivals = self._waiting.arrange(n, due)
+        arrivals = self._waiting.arrange(n, due, came)
         if len(self._late.expert) < self._waiting.n_places:
             self._late = self._learner.new_late(self._waiting.n_places, self._late)
         return arrivals
 
     def play(self, table: Table, edges: Edges, progress: Callable[[int], None], out: Played) -> None:
         learner, experts, done = self._learner, self._learner.experts, 0
-        X, y, costs, due, prepared = table
+        X, y, costs, due, came, prepared = table
         given = Prepared(experts, X, y, learner.loss, keep=False) if prepared is None else prepared
         room = 0 if given.kept else next(given.blocks(), slice(0, 0)).stop
         scores = np.empty((room, experts.n_predictors))
@@ -329,7 +339,8 @@ class PlayingBlocks(Playing):
                 advice = given.advice(rows, scores)
                 inside = slice(done, done + int((edges.at[done:] <= rows.stop).sum()))
                 done = inside.stop
-                arrivals = self._arrange(rows.stop - rows.start, None if due is None else due[rows])
+                when = (None if numbers is None else numbers[rows] for numbers in (due, came))
+                arrivals = self._arrange(rows.stop - rows.start, *when)
                 learner.play_block(
                     X[rows],
                     advice,
@@ -341,12 +352,28 @@ class PlayingBlocks(Playing):
                     arrivals,
                     Played(out.expert[rows], out.abstained[rows], out.loss[rows], out.kept[rows]),
                 )
+                self._hear(out.abstained[rows])
                 progress(rows.stop)
                 deliver_signals()
+
+    def _hear(self, abstained: Bools) -> None:
+        """Tell the learner how late labels are."""
+        learner, backlog = self._learner, self._learner._backlog
+        if self._waiting is not None:
+            backlog.heard(*self._late.heard.tolist())
+            return
+        after_predicting, after_abstaining = learner.expects
+        heard = np.flatnonzero(np.where(abstained, after_abstaining, after_predicting))
+        if len(heard) > 0:
+            t = learner.round - len(abstained) + 1 + int(heard[-1])
+            backlog.heard(t, 0)
 
     def finish(self) -> None:
         if self._waiting is not None:
             self._learner.settle(self._waiting.left(), self._late)
+
+    def leave(self) -> None:
+        self._learner.leave_open(self._late)
 
 
 def writeable(array: Array) -> Array:
@@ -363,26 +390,30 @@ class PlayingRounds(Playing):
     """
 
     def __init__(self, learner: "Learner", delay: int) -> None:
+        learner.catch_up()
         self._learner, self._waiting = learner, Waiting(delay)
         self._open: dict[int, tuple[Any, Any]] = {}
         """The decision and the label of each round that waits, by its place."""
 
     def _close(self, place: int) -> None:
-        if place in self._open:
-            self._learner.close(*self._open.pop(place))
+        decision, label = self._open.pop(place)
+        if self._learner.expects[decision.abstained]:
+            self._learner.close(decision, label)
+        else:
+            self._learner.miss(decision)
 
     def play(self, table: Table, edges: Edges, progress: Callable[[int], None], out: Played) -> None:
-        learner, checkpoint, expects = self._learner, 0, self._learner.expects
+        learner, checkpoint = self._learner, 0
         for i, row in enumerate(table.X):
-            arrivals = self._waiting.arrange(1, None if table.due is None else table.due[i : i + 1])
+            when = (None if numbers is None else numbers[i : i + 1] for numbers in (table.due, table.came))
+            arrivals = self._waiting.arrange(1, *when)
             if checkpoint < len(edges.at) and edges.at[checkpoint] == i + 1:
                 edges.counts[checkpoint] = learner.n_edges(row)
                 checkpoint += 1
-            decision = learner.decide(row)
+            decision = learner.decide_only(row)
             out.expert[i], out.abstained[i], out.loss[i] = decision.expert, decision.abstained, decision.cost
             out.kept[i] = decision.carry[: out.kept.shape[1]]
-            if expects[decision.abstained]:
-                self._open[int(arrivals.place[0])] = decision, table.y[i]
+            self._open[int(arrivals.place[0])] = decision, table.y[i]
             if not decision.abstained:
                 losses = learner.loss(decision.predictions[np.newaxis], table.y[i : i + 1])
                 out.loss[i] = losses[0, learner.experts.predictor_of[decision.expert]]
@@ -394,3 +425,9 @@ class PlayingRounds(Playing):
     def finish(self) -> None:
         for place in self._waiting.left():
             self._close(int(place))
+
+    def leave(self) -> None:
+        for one, _ in sorted(self._open.values(), key=lambda item: int(item[0].round)):
+            if not self._learner.expects[one.abstained]:
+                self._learner.leave(one.round, one.expert, one.cost, one.abstains, one.carry)
+        self._open.clear()

@@ -308,6 +308,16 @@ def inline(function: F) -> F:
     return cast(F, numba.njit(**_INSIDE, pipeline_class=_LeanCompiler)(function))
 
 
+def with_parts(pattern: Any, parts: dict[str, Any], name: str) -> Any:
+    """A pattern's code with other functions for some of its global names, under a name of its own, so that it is kept
+    on disk by itself.
+    """
+    code = pattern.__code__.replace(co_name=name, co_qualname=name)
+    function = types.FunctionType(code, {**pattern.__globals__, **parts}, name)
+    function.__module__, function.__qualname__, function.__doc__ = pattern.__module__, name, pattern.__doc__
+    return function
+
+
 @cache
 def inlined(function: Any) -> Any:
     """A kernel, or a function that is `inline` anyway, for a caller that it is to be compiled into."""
