@@ -8,7 +8,20 @@ from .capacity import Capacity
 from .engine import Decision, Learner
 from .errors import AbstainError
 from .gate import Case, Gate
-from .learners import UCB, UCBGT, UCBNT, ContExp3Abs, DoublyRobust, Exp3, Exp3Abs, FullSupervision, Stacked, UCBAbs
+from .learners import (
+    UCB,
+    UCBDSG,
+    UCBGT,
+    UCBNT,
+    ContExp3Abs,
+    DoublyRobust,
+    Exp3,
+    Exp3Abs,
+    FastRates,
+    FullSupervision,
+    Stacked,
+    UCBAbs,
+)
 from .loading import load
 from .regret import best_in_hindsight, best_pair
 from .simulate import Best, Trace, prepare, simulate
@@ -18,6 +31,7 @@ __version__ = "0.2.0"
 
 __all__ = [
     "UCB",
+    "UCBDSG",
     "UCBGT",
     "UCBNT",
     "AbstainError",
@@ -29,6 +43,7 @@ __all__ = [
     "DoublyRobust",
     "Exp3",
     "Exp3Abs",
+    "FastRates",
     "FullSupervision",
     "Gate",
     "Learner",

@@ -227,11 +227,10 @@ _NUMBER, _SEEN, _COST, _MODELS = 0, 1, 2, 3
 """Columns of a table of rounds; from `_MODELS` on, the confidences of the models and then their losses."""
 
 
-class Used(NamedTuple):
-    """The pair in use in each round, and what it did and lost."""
+@dataclass(frozen=True, eq=False)
+class Retuned(Played):
+    """The model and the threshold in use in each round."""
 
-    loss: Floats
-    abstained: Bools
     model: Ints
     threshold: Floats
 
@@ -248,10 +247,10 @@ class Retuning:
         self._waiting: dict[int, list[Floats]] = {}
         self._window = Window(labelled.confidence.shape[1], window)
 
-    def play(self, rounds: Rounds, due: Ints) -> Used:
+    def play(self, rounds: Rounds, due: Ints) -> Retuned:
         """Play the next rounds. The label of round t, counted over all pieces, is known from round ``due[t]`` on."""
         n = len(rounds.cost)
-        used = Used(np.empty(n), np.empty(n, np.bool_), np.empty(n, np.int64), np.empty(n))
+        used = Retuned(np.empty(n), np.empty(n, np.bool_), np.empty(n, np.int64), np.empty(n))
         begin = 0
         while begin < n:
             # The first choice holds until it is made again; later ones for one step.
@@ -323,14 +322,6 @@ class Window:
         return better[:2] if better[2] < now - 1e-9 * seen.sum() else (model, threshold)
 
 
-@dataclass(frozen=True, eq=False)
-class Retuned(Played):
-    """The model and the threshold in use in each round."""
-
-    model: Ints
-    threshold: Floats
-
-
 def retuned(
     confidence: ArrayLike,
     losses: ArrayLike,
@@ -378,7 +369,7 @@ def retuned(
     step, width, late = as_count(every, "every"), as_count(window, "window"), as_count(delay, "delay", least=0)
     policy = Retuning(Rounds(*(part[:start] for part in rounds)), step, width, as_flag(own, "own"))
     # A label that comes later than the last round is not needed.
-    return Retuned(*policy.play(rounds, np.minimum(np.arange(1, n + 1) + min(late, n), n)))
+    return policy.play(rounds, np.minimum(np.arange(1, n + 1) + min(late, n), n))
 
 
 class Totals:

@@ -9,6 +9,10 @@ from .engine import Choice, Decision, KernelLearner, Kernels, Learner, Report
 from .experts import Advice, ExpertSet
 from .graphs import FeedbackGraph, Moment
 from .kernels.compiling import kernel
+from .learners.exp3.mixture import entropy
+from .learners.exp3.state import rounded
+from .learners.exp3.weight_kernels import WeightKernels
+from .learners.exp3.weighted import WeightedLearner
 from .losses import Loss
 
 __all__ = [
@@ -24,7 +28,11 @@ __all__ = [
     "Loss",
     "Moment",
     "Report",
+    "WeightKernels",
+    "WeightedLearner",
     "check_experts",
     "check_learner",
+    "entropy",
     "kernel",
+    "rounded",
 ]

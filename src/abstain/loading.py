@@ -9,7 +9,7 @@ from .engine.files import checked, read_learner
 from .errors import InputError
 from .experts import ExpertSet
 from .gate import Gate
-from .gate.gate import COUNTS
+from .gate.gate import COUNTS, TIMES
 
 
 def load(
@@ -49,4 +49,4 @@ def load(
     if kept is None:
         return learner
     with checked(path):
-        return Gate._of_file(learner, kept, counts)
+        return Gate._of_file(learner, kept, counts, arrays.get(TIMES))

@@ -61,6 +61,8 @@ def _examples(kind: type[KernelLearner]) -> list[KernelLearner]:
         options = ({"actions": "three"}, {"actions": "grid", "gamma": 0.5})
         return [learners.ContExp3Abs(2, cost=1.0, epsilon=1.0, seed=0, **one) for one in options]
     pairs = experts.hyperplanes(2, 2, 2, seed=0)
+    if kind is learners.FastRates:
+        return [learners.FastRates(pairs, cost=0.2, seed=0)]  # all its losses are in {0, 1}
     return [kind(pairs, cost=1.0, loss=loss, seed=0) for loss in ("zero_one", "ramp")]
 
 

@@ -346,7 +346,9 @@ class ContExp3Abs(KernelLearner):
         if not super().fits(decision):
             return False
         ball, probability = decision.carry
-        return bool(0.0 <= ball < self.n_balls and ball == math.floor(ball) and 0.0 < probability <= 1.0)
+        if probability == 0.0 and decision.id is not None:  # only a round that waits for no label may have it
+            return False
+        return bool(0.0 <= ball < self.n_balls and ball == math.floor(ball) and 0.0 <= probability <= 1.0)
 
     def surrogate(self, expert: Ints, y: Array, costs: Floats) -> tuple[Floats, float | None]:
         h, r = self._pairs.values

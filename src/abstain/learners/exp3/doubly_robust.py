@@ -11,19 +11,30 @@ import numpy as np
 from ... import costs
 from ..._core.validation import as_number
 from ...capacity import CapacityLike
-from ...engine import Decision, Kernels, Seed
+from ...engine import Decision, Seed
 from ...engine.changes import Change, gathered, since
 from ...engine.kernel_learner import Hand
 from ...errors import InputError
 from ...experts import Advice, ExpertSet
 from ...kernels.compiling import inline
 from ...typing import Array, Bools, Floats, Ints
-from .drawing import answer, draw, teaches_nothing
-from .exp3_abs import note
-from .guesses import Constants, Guesses, believe, forget_some, guess, guesses, learn_guesses, learn_label, look, miss
-from .limits import LIMITS, Bucket, bucket, is_empty, priced
-from .mixture import REMAKE_SIGNED, learn, mean_estimate, weigh, weigh_guard
-from .state import ADAPTIVE, ETA, LEARNT, LEAST_PROBABILITY, Memories, Rate, adaptive, weights
+from .guesses import (
+    Guesses,
+    believe,
+    charge,
+    constants_for,
+    forget_some,
+    guess,
+    guesses,
+    learn_guesses,
+    learn_label,
+    limit,
+    look,
+    miss,
+    trust,
+)
+from .state import ADAPTIVE, ETA, LEARNT, LEAST_PROBABILITY, SQUARES, Memories, Rate
+from .weight_kernels import WeightKernels
 from .weighted import WeightedLearner, carry_over_guesses, fading
 
 GUESS = 2
@@ -39,148 +50,109 @@ class RobustState(NamedTuple):
 
 
 @inline
-def prepare(x: Floats, abstains: Bools, carry: Floats, s: Any) -> float:
-    """Guess what every predictor would lose, into the carry; the model's probability of the label +1."""
+def is_hidden(carry: Floats, s: Any) -> int:
+    """Whether the label of a round was unlikely to be seen: 0 or 1."""
+    sight = s.memories.sight
+    return int(carry[0] < s.guesses.constants.visible * max(sight.predicted, sight.abstained))
+
+
+@inline
+def model_label(x: Floats, abstains: Bools, s: Any) -> float:
+    """Look at a round; the model's probability of the label +1, 1/2 without a model."""
+    n = s.guesses.cell.size
+    look(abstains, s.guesses)
+    return believe(x[:n], x[n : 2 * n], s.guesses) if x.size >= 2 * n else 0.5
+
+
+@inline
+def put_guesses(rho: float, x: Floats, carry: Floats, s: Any) -> None:
+    """Guess what every predictor would lose, into the carry, which holds o already."""
     n = s.guesses.cell.size
     modelled = x.size >= 2 * n
     out, low, high = carry[GUESS : GUESS + n], x[: n * modelled], x[n * modelled : 2 * n * modelled]
-    look(abstains, s.guesses)
-    rho = believe(low, high, s.guesses) if modelled else 0.5
-    guess(rho, s.memories.numbers[0, LEARNT], low, high, out, s.guesses)
+    guess(rho, is_hidden(carry, s), s.memories.numbers[0, LEARNT], low, high, out, s.guesses)
     for i in range(2 * n * modelled):
         carry[GUESS + n + i] = x[i]
-    return rho
 
 
 @inline
-def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: RobustState) -> tuple[int, float]:
-    """The expert drawn from q_t by ``u`` in [0, 1), and the probability of predicting."""
-    prepare(x, abstains, carry, s)
-    return draw(t, u, s.memories.sight.least, abstains, carry, s.memories)
+def guess_losses(x: Floats, abstains: Bools, carry: Floats, s: Any) -> None:
+    """Guess what every predictor would lose."""
+    put_guesses(model_label(x, abstains, s), x, carry, s)
 
 
 @inline
-def estimate(j: int, losses: Array, seen: bool, cost: float, carry: Floats, s: Any) -> None:
-    """``m - c + 1[seen] (l - m) / D`` of every predictor for memory j, with ``D = max(o, clip eta)``."""
-    m, first, certainty = s.memories, np.uint64(GUESS), 0.0
-    if seen:
-        certainty = 1.0 / max(carry[0], s.guesses.constants.clip * m.numbers[j, ETA], LEAST_PROBABILITY)
-    for p in range(np.uint64(s.guesses.cell.size)):
-        m.estimate[p] = (carry[first + p] - cost) + certainty * (losses[p] - carry[first + p])
+def estimate(
+    j: int, abstains: Bools, losses: Array, seen: bool, cost: float, carry: Floats, s: Any
+) -> tuple[bool, float]:  # fmt: skip
+    """``k m - c + 1[seen] (l - m) / D`` of every predictor for memory j, with ``D = max(o, clip eta)``.
+
+    k is 1, unless a predictor's debt is too large before the round: then it is ``h = o / D``. The first memory keeps
+    the accounts.
+    """
+    m, g, first, numbers = s.memories, s.guesses, np.uint64(GUESS), s.memories.numbers
+    o = max(carry[0], LEAST_PROBABILITY)
+    divisor = max(o, g.constants.clip * numbers[j, ETA])
+    certainty = 1.0 / divisor if seen else 0.0
+    if j == 0:
+        trust(limit(numbers[0, LEARNT], g), g)
+    if o == divisor:
+        for p in range(np.uint64(g.cell.size)):
+            m.estimate[p] = (carry[first + p] - cost) + certainty * (losses[p] - carry[first + p])
+        return True, 0.0
+    look(abstains, g)
+    h, most, hidden = o / divisor, 0.0, is_hidden(carry, s)
+    owed = (1.0 - h) / o if seen else 0.0
+    for p in range(np.uint64(g.cell.size)):
+        guessed = carry[first + p]
+        k = 1.0 if g.trusted[p] else h
+        m.estimate[p] = (k * guessed - cost) + certainty * (losses[p] - guessed)
+        most = max(most, (1.0 - k) * guessed)
+        if j == 0:
+            charge(p, hidden, (k - h) * guessed - owed * losses[p], g)
+    numbers[j, SQUARES] += g.constants.clip * h * most
+    return True, 0.0
 
 
 @inline
-def estimate_plainly(losses: Array, seen: bool, cost: float, carry: Floats, s: Any) -> None:
+def estimate_plainly(
+    j: int, abstains: Bools, losses: Array, seen: bool, cost: float, carry: Floats, s: Any
+) -> tuple[bool, float]:  # fmt: skip
     """``-c + 1[seen] l / o`` of every predictor: no guess, no clip."""
     certainty = 1.0 / max(carry[0], LEAST_PROBABILITY) if seen else 0.0
     for p in range(np.uint64(s.guesses.cell.size)):
         s.memories.estimate[p] = certainty * losses[p] - cost
+    return True, 0.0
 
 
 @inline
-def learn_estimates(j: int, abstains: Bools, aside: float, square: float, s: RobustState) -> float:
-    """Let memory j learn the estimates of a round, relative to the cost of abstaining; their mean before."""
-    m = s.memories
-    eta = m.numbers[j, ETA]
-    for p in range(np.uint64(m.shrink.size)):
-        m.shrink[p] = math.exp(-eta * m.estimate[p])
-    return learn(abstains, True, 0.0, 1.0, aside, square, REMAKE_SIGNED, j, m)
-
-
-@inline
-def revise(abstains: Bools, losses: Any, seen: bool, carry: Floats, s: RobustState) -> None:
+def revise(abstains: Bools, losses: Any, seen: bool, carry: Floats, s: Any) -> None:
     """Let guesses learn from a round."""
     m, g, n = s.memories, s.guesses, s.guesses.cell.size
+    hidden, learnt = is_hidden(carry, s), m.numbers[0, LEARNT]
     look(abstains, g)
-    learnt = m.numbers[0, LEARNT]
     if seen:
         modelled = carry.size >= GUESS + 3 * n
         low, high = carry[GUESS + n : GUESS + n + n * modelled], carry[GUESS + n + n : GUESS + n + n + n * modelled]
         rho = believe(low, high, g) if modelled else 0.5
-        learn_guesses(rho, learnt, max(carry[0], LEAST_PROBABILITY), losses, low, high, g)
+        learn_guesses(rho, hidden, learnt, max(carry[0], LEAST_PROBABILITY), losses, low, high, g)
         if modelled:
             learn_label(rho, losses, low, high, g)
     else:
-        miss(g)
+        miss(hidden, g)
     forget_some(learnt, g)
 
 
-@inline
-def learn_weights(
-    abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, guard: float | None, s: RobustState
-) -> None:  # fmt: skip
-    """Let the weights of all memories, or of the learner and its guard, learn from a round."""
-    m = s.memories
-    if guard is None:
-        for j in range(m.mix.size):
-            estimate(j, losses, seen, cost, carry, s)
-            m.means[j] = learn_estimates(j, abstains, 0.0, 0.0, s)
-        if m.mix.size > 1:
-            weigh(m)
-    else:  # both are scored by plain estimates, of which the guard learns
-        for j in range(2):
-            estimate_plainly(losses, seen, cost, carry, s)
-            m.means[j] = mean_estimate(abstains, j, m.lanes, m)
-            if j == 0:
-                estimate(j, losses, seen, cost, carry, s)
-            learn_estimates(j, abstains, 0.0, 0.0, s)
-        weigh_guard(guard, m)
-
-
-@inline
-def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: Any) -> None:
-    """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
-    learn_weights(abstains, losses, seen, cost, carry, s.memories.guard, s)
-    revise(abstains, losses, seen, carry, s)
-
-
-@inline
-def inform(x: Any, abstains: Bools, losses: Any, cost: float, carry: Floats, s: Any) -> None:
-    """Learn from a round that nobody decided on, whose label is known."""
-    prepare(x, abstains, carry, s)
-    carry[0] = 1.0
-    update(0, abstains, losses, losses.size > 0, cost, carry, s)
-
-
-class LimitedRobust(NamedTuple):
-    """A learner: everything it knows."""
-
-    memories: Memories
-    guesses: Guesses
-    bucket: Bucket
-
-
-@inline
-def choose_limited(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: LimitedRobust) -> tuple[int, float]:
-    """The expert drawn by ``u``, or the one that answers instead, and the probability of predicting."""
-    own, empty = carry[: carry.size - LIMITS], is_empty(x, carry, s.bucket)
-    prepare(x, abstains, own, s)
-    expert, predicts = draw(t, u, 0.0 if empty else s.memories.sight.least, abstains, own, s.memories)
-    return answer(expert, predicts, abstains, own, s.memories) if empty else (expert, predicts)
-
-
-@inline
-def update_limited(
-    expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: LimitedRobust
-) -> None:  # fmt: skip
-    """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
-    own = carry[: carry.size - LIMITS]
-    if not teaches_nothing(own):
-        update(expert, abstains, losses, seen, priced(cost, carry), own, s)
-
-
-@inline
-def inform_limited(x: Any, abstains: Bools, losses: Any, cost: float, carry: Floats, s: LimitedRobust) -> None:
-    """Learn from a round that nobody decided on, whose label is known."""
-    inform(x, abstains, losses, cost, carry[: carry.size - LIMITS], s)
-
-
+ROBUST = WeightKernels(estimate=estimate, guess=guess_losses, revise=revise, plain=estimate_plainly)
+"""The algorithm, as plug-ins of the weights."""
 RATE = 2.0
 """The rate is so many times EXP3-ABS's."""
 GUESSES_HELD = 5_000
 """Rounds that guesses are held for by ``memory="adaptive"``."""
 
-GUESSED = ("support", "residual", "unseen", "belief", "slopes", "lost")
+GUESSED = (
+    "support", "expected", "suffered", "unseen", "visits", "account", "debt", "belief", "slopes", "lost",
+)  # fmt: skip
 """What guesses are made of, and saved."""
 
 
@@ -192,9 +164,11 @@ class DoublyRobust(WeightedLearner):
     c``, what predicting costs more than abstaining, where o is the probability that the label is seen; and its variance
     is that of what the guess was wrong by. The guess is made of a model of the label and of what was lost in the rounds
     on which the same rules of the predictor abstained; where labels fail to come it fades to 0, so that no expert
-    is given up for good. Experts are drawn by ``q_t`` proportional to ``exp(-eta_t S_{t-1})``, with S the sums of the
-    estimates and ``eta_t = min(1, 2 sqrt(log K / (1 + V_t)))``, V the sum of their squares averaged over q. See
-    "Doubly robust" in the documentation for the algorithm, what is proved of it and where it fails.
+    is given up for good. Where estimates have to be clipped they lean on the guess, and accounts bound by how much that
+    may make a predictor look worse than it is: regret grows no faster than sqrt(T log T) on any sequence
+    (`theory.doubly_robust_bound`). Experts are drawn by ``q_t`` proportional to ``exp(-eta_t S_{t-1})``, with S the
+    sums of the estimates and ``eta_t = min(1, 2 sqrt(log K / (1 + V_t)))``, V the sum of their squares averaged over q.
+    See "Doubly robust" in the documentation for the algorithm, what is proved of it and where it fails.
 
     Args:
         experts: The experts (predictor, rule) to follow.
@@ -224,12 +198,11 @@ class DoublyRobust(WeightedLearner):
     (1.0, [None, 20000, 5000, 1250])
     """
 
-    kernels = Kernels(choose, update, inform=inform)
-    limited = Kernels(choose_limited, update_limited, note, inform=inform_limited)
+    weight_kernels = ROBUST
     options: ClassVar[tuple[str, ...]] = ("guard", "memory", "feedback", "min_observe", "capacity")
     saved: tuple[str, ...] = (*WeightedLearner.saved, *GUESSED)
     of_experts = (*WeightedLearner.of_experts, *GUESSED)
-    signed: tuple[str, ...] = ("losses", "residual", "belief", "scores")
+    signed: tuple[str, ...] = ("losses", "belief", "scores")
 
     def __init__(
         self,
@@ -256,22 +229,18 @@ class DoublyRobust(WeightedLearner):
         self.guard = guard
         self._modelled = self.loss.outcomes(np.zeros((1, 1), np.uint8)) is not None
 
-    def new_state(self) -> RobustState | LimitedRobust:
-        rate, n_predictors = Rate(ADAPTIVE, 0.0, RATE**2 * math.log(self.experts.n_experts)), self.experts.n_predictors
-        rows = self.memories if self.guard is None else (None, None)
-        fresh = weights(rate, self._sight(), fading(rows), self.layout, n_predictors, self.guard)
-        fresh.numbers[:, ETA] = adaptive(rate.log_experts, 0.0)
-        held = fading((GUESSES_HELD if self.memory == "adaptive" else self.memory,))  # type: ignore[arg-type]
-        constants = Constants(every=int(held.every[0]), keep=float(held.keep[0]))
-        guessed = guesses(self.pairs.predictor, self.pairs.rule, n_predictors, constants)
-        if self.capacity is None:
-            return RobustState(fresh, guessed)
-        return LimitedRobust(fresh, guessed, bucket(self.capacity))
+    def _find_rate(self) -> Rate:
+        return Rate(ADAPTIVE, 0.0, RATE**2 * math.log(self.experts.n_experts))
 
-    @property
-    def _weights(self) -> Memories:
-        weights: Memories = self.state.memories
-        return weights
+    def new_state(self) -> RobustState:
+        held: Any = GUESSES_HELD if self.memory == "adaptive" else self.memory
+        steps = fading((held,))
+        constants = constants_for(
+            self.experts.n_experts, self.chances.abstained > self.chances.predicted, math.inf if held is None else held,
+            int(steps.every[0]), float(steps.keep[0]),
+        )  # fmt: skip
+        guessed = guesses(self.pairs.predictor, self.pairs.rule, self.experts.n_predictors, constants)
+        return RobustState(self._new_memories(guard=self.guard), guessed)
 
     @property
     def guard_weight(self) -> float:
@@ -290,9 +259,10 @@ class DoublyRobust(WeightedLearner):
             seen.append(passed)
         return np.concatenate(seen, axis=1, dtype=np.float64) if seen else np.zeros((len(advice), 0))
 
-    def new_carry(self) -> Floats:
-        """o, whether the choice was forced, the guesses, and what `see` lets see; and what a capacity carries."""
-        return self._carry_with(GUESS + self.experts.n_predictors * (3 if self._modelled else 1))
+    @property
+    def n_guessed(self) -> int:
+        """The guesses, and what `see` lets see."""
+        return self.experts.n_predictors * (3 if self._modelled else 1)
 
     def fits(self, decision: Decision) -> bool:
         return super().fits(decision) and self._carried_well(self._own_part(decision.carry))
@@ -330,7 +300,7 @@ class DoublyRobust(WeightedLearner):
         if change is None:
             return super()._update(decision, seen, hand)
         g, came = self.state.guesses, change.predictors < 0
-        learnt = g.support.T, g.residual.T, g.unseen.T, g.lost
+        learnt = *(of_cells.T for of_cells in g.by_cell), g.debt, g.lost
         before = [of_predictors[came] for of_predictors in learnt]
         super()._update(decision, seen, hand)
         for of_predictors, kept in zip(learnt, before, strict=True):
@@ -345,7 +315,12 @@ class DoublyRobust(WeightedLearner):
             raise InputError("state: expected estimates relative to the cost of abstaining, got costs that were paid")
         if (arrays["slopes"] <= 0.0).any():
             raise InputError(f"state: expected sums of squares above 0, got {arrays['slopes'].min()}")
-        if (abs(arrays["residual"]) > arrays["support"] * (1.0 + 1e-9)).any():
-            raise InputError("state: expected losses beyond the guess of 1 at most a label, got more")
+        for name in ("expected", "suffered"):
+            if (arrays[name] > arrays["support"] * (1.0 + 1e-9)).any():
+                raise InputError(f"state: expected losses of 1 at most a label in {name}, got more")
+        with np.errstate(over="ignore"):
+            owed = arrays["account"].sum(axis=0)
+        if not np.allclose(arrays["debt"], owed, rtol=1e-6, atol=1e-3):
+            raise InputError("state: expected the debt of a predictor to be the sum of its accounts, got another")
         if (arrays["lost"][:, 1] > arrays["lost"][:, 0] * (1.0 + 1e-9)).any():
             raise InputError("state: expected losses of 1 at most a label, got more")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ...kernels.compiling import inline
 from ...typing import Bools, Floats
-from .mixture import predicting, remake
-from .state import ANYTIME, ETA, ZERO, Memories, total
+from .mixture import predicting
+from .state import ZERO, Memories, total
 
 
 @inline
@@ -117,17 +115,13 @@ def _draw_from_side(u: float, side: bool, mass: float, abstains: Bools, s: Memor
 
 
 @inline
-def draw(t: int, u: float, floor: float, abstains: Bools, carry: Floats, s: Memories) -> tuple[int, float]:
+def draw(u: float, floor: float, abstains: Bools, carry: Floats, s: Memories) -> tuple[int, float]:
     """The expert drawn by ``u`` in [0, 1) and the probability of predicting; o, that of seeing the label, is carried.
 
     ``o = v_p Q + v_a (1 - Q)`` with Q the mass of those who predict. Where that is below the ``floor`` and somebody is
     on the side whose labels are seen more often, those drawn from the other side are now and then replaced by the
     heaviest expert of that side, so that o is the floor; then 1 is carried, too.
     """
-    if s.rate.kind == ANYTIME:
-        for j in range(s.mix.size):
-            s.numbers[j, ETA] = s.rate.scale / math.sqrt(t)
-            remake(j, s)
     predicts = weigh_sides(abstains, s)
     seen = s.sight.predicted * predicts + s.sight.abstained * (1.0 - predicts)
     if seen < floor:

@@ -3,108 +3,98 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ... import costs
 from ..._core.validation import as_number
 from ...capacity import CapacityLike
-from ...engine import Kernels, Seed
+from ...engine import Decision, Seed
+from ...engine.kernel_learner import Calls
 from ...errors import InputError
 from ...experts import ExpertSet
 from ...kernels.compiling import inline
 from ...typing import Array, Bools, Floats
-from .drawing import abstains_on, answer, draw, teaches_nothing
-from .limits import LIMITS, Bucket, bucket, is_empty, priced, take
-from .mixture import REMAKE, learn, weigh
+from .mixture import entropy
 from .state import (
     ADAPTIVE,
+    ANYTIME,
     ETA,
     LEAST_PROBABILITY,
-    Memories,
+    OWN,
     Rate,
-    adaptive,
+    WeightState,
     as_eta,
     as_horizon,
     find_rate,
-    weights,
 )
-from .weighted import WeightedLearner, fading
+from .weight_kernels import WeightKernels, adaptive_rate, woven
+from .weighted import WeightedLearner
 
 
 @inline
-def choose(t: int, u: float, x: Any, abstains: Bools, carry: Floats, s: Memories) -> tuple[int, float]:
-    """The expert drawn from q_t by ``u`` in [0, 1), and the probability of predicting."""
-    return draw(t, u, s.sight.least, abstains, carry, s)
+def rate(j: int, squares: float, measured: float, own: Floats, s: Any) -> float:
+    """The adaptive rate follows the estimates; the others stay until the next draw."""
+    if s.memories.rate.kind == ADAPTIVE:
+        return adaptive_rate(j, squares, measured, own, s)
+    return float(s.memories.numbers[j, ETA])
 
 
 @inline
-def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: Memories) -> None:
-    """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
-    estimate, shrink, n = s.estimate, s.shrink, np.uint64(losses.size)
-    certainty = 1.0 / (max(carry[0], LEAST_PROBABILITY) + s.sight.ix) if seen else 0.0
-    others = 0  # losses but 0 and 1, which are by far the most common
-    for p in range(n):
-        estimate[p] = certainty * losses[p]
-    for p in range(n):
-        others += (losses[p] != 0) & (losses[p] != 1)
-    for j in range(s.mix.size):
-        eta = s.numbers[j, ETA]
-        of_one = math.exp(-eta * certainty)
-        for p in range(n):
-            shrink[p] = 1.0 if losses[p] == 0 else of_one
-        if others > 0:
-            for p in range(n):
-                shrink[p] = math.exp(-eta * estimate[p])
-        s.means[j] = learn(abstains, seen, cost, math.exp(-eta * cost), 0.0, 0.0, REMAKE, j, s)
-    if s.mix.size > 1:
-        weigh(s)
+def pace(t: int, j: int, s: Any) -> bool:
+    """The anytime rate follows the number of the round."""
+    m = s.memories
+    if m.rate.kind != ANYTIME:
+        return False
+    m.numbers[j, ETA] = m.rate.scale / math.sqrt(t)
+    return True
+
+
+LEAST_ENTROPY = 1e-9
+"""Entropies below this are rounding errors."""
 
 
 @inline
-def inform(x: Any, abstains: Bools, losses: Any, cost: float, carry: Floats, s: Memories) -> None:
-    """Learn from a round that nobody decided on, whose label is known."""
-    carry[0] = 1.0
-    update(0, abstains, losses, losses.size > 0, cost, carry, s)
+def match(j: int, squares: float, measured: float, own: Floats, s: Any) -> float:
+    """Divide the rate by 1 + step as soon as what it has cost, the sum of ``eta z / 2`` since it was last changed,
+    reaches what the change costs, ``step H / eta``. The proof needs a step of 1 / (24 + 2 log K).
+    """
+    m = s.memories
+    eta, step = float(m.numbers[j, ETA]), 1.0 / (24.0 + 2.0 * m.rate.log_experts)
+    own[0] += eta * squares / 2.0
+    if own[0] * eta < step * max(measured, LEAST_ENTROPY):
+        return eta
+    own[0] = 0.0
+    return float(eta / (1.0 + step))
 
 
-class LimitedWeights(NamedTuple):
-    """A learner: everything it knows."""
-
-    memories: Memories
-    bucket: Bucket
-
-
-@inline
-def choose_limited(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: LimitedWeights) -> tuple[int, float]:
-    """The expert drawn by ``u``, or the one that answers instead, and the probability of predicting."""
-    own, empty = carry[: carry.size - LIMITS], is_empty(x, carry, s.bucket)
-    expert, predicts = draw(t, u, 0.0 if empty else s.memories.sight.least, abstains, own, s.memories)
-    return answer(expert, predicts, abstains, own, s.memories) if empty else (expert, predicts)
+FIRST_EXPLORED = 2
+"""Where the numbers begin in a carry that are added to P for each memory."""
 
 
 @inline
-def note(t: int, expert: int, abstains: Bools, carry: Floats, s: Any) -> None:
-    """Take a token for a review, and move the price."""
-    take(abstains_on(expert, abstains, s.memories), carry, s.bucket)
+def explore(x: Any, abstains: Bools, carry: Floats, s: Any) -> None:
+    """Carry half the rate of each memory."""
+    for j in range(s.memories.mix.size):
+        carry[FIRST_EXPLORED + j] = s.memories.numbers[j, ETA] / 2.0
 
 
 @inline
-def update_limited(
-    expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: LimitedWeights
-) -> None:  # fmt: skip
-    """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
-    own = carry[: carry.size - LIMITS]
-    if not teaches_nothing(own):
-        update(expert, abstains, losses, seen, priced(cost, carry), own, s.memories)
+def estimate_explored(
+    j: int, abstains: Bools, losses: Array, seen: bool, cost: float, carry: Floats, s: Any
+) -> tuple[bool, float]:  # fmt: skip
+    """``l / (o + gamma)`` where the label was seen, with the gamma of its round; who abstains pays the cost."""
+    if seen:
+        certainty = 1.0 / (max(carry[0], LEAST_PROBABILITY) + carry[FIRST_EXPLORED + j])
+        for p in range(np.uint64(losses.size)):
+            s.memories.estimate[p] = certainty * losses[p]
+    return seen, cost
 
 
-@inline
-def inform_limited(x: Any, abstains: Bools, losses: Any, cost: float, carry: Floats, s: LimitedWeights) -> None:
-    """Learn from a round that nobody decided on, whose label is known."""
-    inform(x, abstains, losses, cost, carry[: carry.size - LIMITS], s.memories)
+PAPER = WeightKernels(rate=rate, pace=pace)
+BOTH = WeightKernels(rate=match, measure=entropy)
 
 
 class Exp3Abs(WeightedLearner):
@@ -116,14 +106,21 @@ class Exp3Abs(WeightedLearner):
     - a number: the algorithm to the letter; regret at most ``log K / eta + eta T (c^2 + 1) / 2`` (theorem 1);
     - "tuned": ``sqrt(2 log K / ((c^2 + 1) T))`` with T = ``horizon``; regret at most ``sqrt(2 (c^2 + 1) T log K)``;
     - "anytime": ``eta_t = sqrt(log K / ((c^2 + 1) t))``, on the cumulative estimates; ``2 sqrt((c^2 + 1) T log K)``;
+    - "both": by stability-penalty matching (after Ito, Tsuchiya and Honda 2024) for both regimes. From 1 on, the rate
+      is divided by ``1 + s``, s = 1 / (24 + 2 log K), as soon as the sum of ``eta z / 2`` since its last change reaches
+      ``s H / eta``, where z is the sum of ``q Lhat^2`` in a round and H the entropy of q, taken as 1e-9 if less. Regret
+      is of the order ``sqrt((c^2 + 1) T log K log T)`` on any sequence and ``(c^2 + 1) log T log(K T) / gap`` for
+      i.i.d. rounds with one best expert, with large constants (`theory.exp3_abs_bound`);
     - "adaptive" (the default): ``eta_t = min(1, sqrt(log K / (1 + V_t)))`` with V the sum of ``q Lhat^2`` so far,
       rounded down to a power of 2^(1/8), on the cumulative estimates; about ``2.3 sqrt((c^2 + 1) T log K)``, and less
       where V stays small (`theory.exp3_abs_bound`).
 
     Where costs vary, c stands for their largest value (1 for a function of x). ``ix`` is added to P (implicit
     exploration, Neu 2015): the bounds above are on the mean, and single runs may have many times as much regret; with
-    ``ix`` nearly every run has a bound (`theory.exp3_abs_tail_bound`). A late label is weighted by the probability of
-    its decision's own round.
+    ``ix`` nearly every run has a bound (`theory.exp3_abs_tail_bound`). Take ``ix="anytime"``: half the rate of the
+    round is added, which falls, and so the bound is of the order sqrt(T) up to logarithms. A constant biases estimates
+    in every round, and regret grows as T. A late label is weighted by the probability, and what was added to it, of its
+    decision's own round.
 
     Beyond the paper: with other ``feedback`` P is the probability that the label is seen. With a ``capacity`` c stands
     for 1 in the formulas, as the price of abstaining may rise to that.
@@ -133,9 +130,9 @@ class Exp3Abs(WeightedLearner):
         cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
         loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`.
         seed: The seed of the learner's random numbers.
-        eta: The rate: "adaptive", "anytime", "tuned" or a positive number, as above.
+        eta: The rate: "adaptive", "anytime", "both", "tuned" or a positive number, as above.
         horizon: The number of rounds T, which "tuned" needs.
-        ix: A number added to P, 0 or more.
+        ix: A number added to P, 0 or more; or "anytime": half the rate of the round.
         memory: The number of rounds the past counts for (None: all), or "adaptive": several memories, weighed by what
             each achieves.
         feedback: Which labels come back: "predicted", "abstained", "both", or the probabilities that the label comes
@@ -155,10 +152,8 @@ class Exp3Abs(WeightedLearner):
     1.0
     """
 
-    kernels = Kernels(choose, update, inform=inform)
-    limited = Kernels(choose_limited, update_limited, note, inform=inform_limited)
+    weight_kernels = PAPER
     options = ("eta", "horizon", "ix", "memory", "feedback", "min_observe", "capacity")
-    fixed = ("rate", "sight", "memory", "layout", "start", "whole")
 
     def __init__(
         self,
@@ -169,7 +164,7 @@ class Exp3Abs(WeightedLearner):
         seed: Seed = None,
         eta: str | float = "adaptive",
         horizon: int | None = None,
-        ix: float = 0.0,
+        ix: float | str = 0.0,
         memory: int | str | None = None,
         feedback: str | tuple[float, float] = "predicted",
         min_observe: float = 0.0,
@@ -179,34 +174,61 @@ class Exp3Abs(WeightedLearner):
             experts, cost=cost, loss=loss, seed=seed, memory=memory, feedback=feedback, min_observe=min_observe,
             capacity=capacity,
         )  # fmt: skip
-        self.ix = as_number(ix, "ix", "a number that is not negative", lambda ix: 0.0 <= ix < math.inf)
+        if not (isinstance(ix, str) and ix == "anytime"):
+            wanted = "'anytime' or a number that is not negative"
+            ix = as_number(ix, "ix", wanted, lambda ix: 0.0 <= ix < math.inf)
+        self.ix = ix
         self.eta, self.horizon = as_eta(eta), as_horizon(horizon)
         if self.memory is not None and self._find_rate().kind != ADAPTIVE and isinstance(self.eta, str):
             raise InputError(
                 f"eta: a rate that falls with the rounds unlearns with a memory; got {eta!r} and {memory!r}"
             )
-        self._find_rate()
+        if self._find_rate().kind == OWN:
+            self.saved = (*self.saved, "base")
 
     def _find_rate(self) -> Rate:
         largest = self.cost.largest if self.capacity is None else 1.0
         log_experts, spread = math.log(self.experts.n_experts), largest**2 + 1.0
         return find_rate(
-            self.eta, log_experts, spread, self.horizon, lambda T: math.sqrt(2.0 * log_experts / (spread * T))
+            self.eta, log_experts, spread, self.horizon, lambda T: math.sqrt(2.0 * log_experts / (spread * T)), "both"
         )
 
-    def new_state(self) -> Memories | LimitedWeights:
-        rate = self._find_rate()
-        fresh = weights(rate, self._sight(self.ix), fading(self.memories), self.layout, self.experts.n_predictors)
-        fresh.numbers[:, ETA] = adaptive(rate.log_experts, 0.0) if rate.kind == ADAPTIVE else rate.scale
-        return fresh if self.capacity is None else LimitedWeights(fresh, bucket(self.capacity))
+    @cached_property
+    def _call(self) -> Calls:
+        """Rates and estimates that few ask for are compiled for those alone."""
+        if self.kernels is not Exp3Abs.kernels:  # a subclass has its own
+            return super()._call
+        plugs = BOTH if self._find_rate().kind == OWN else PAPER
+        if self.ix == "anytime":
+            plugs = plugs._replace(guess=explore, estimate=estimate_explored)
+        rounds = woven(plugs)
+        return Calls(rounds.kernels if self.capacity is None else rounds.limited)
+
+    @property
+    def squared(self) -> bool:  # type: ignore[override]
+        """Whether the rate needs V."""
+        return self._find_rate().kind in (ADAPTIVE, OWN)
+
+    def new_numbers(self) -> tuple[float, ...]:
+        """Return the first rate and, for "both", what it has cost."""
+        return (1.0, 0.0) if self._find_rate().kind == OWN else super().new_numbers()
+
+    @property
+    def n_guessed(self) -> int:
+        """With ``ix="anytime"``, half the rate of each memory."""
+        return len(self.memories) if self.ix == "anytime" else 0
+
+    def fits(self, decision: Decision) -> bool:
+        return super().fits(decision) and bool((decision.carry[FIRST_EXPLORED:] >= 0.0).all())
+
+    @property
+    def _paced(self) -> bool:
+        return self._find_rate().kind == ANYTIME
+
+    def new_state(self) -> WeightState:
+        return WeightState(self._new_memories(0.0 if isinstance(self.ix, str) else self.ix))
 
     def _reprice(self, cost: costs.Constant) -> None:
         """The anytime rate follows the cost; a tuned one was tuned."""
         super()._reprice(cost)
-        repriced = self._weights._replace(rate=self._find_rate())
-        self.state = repriced if self.capacity is None else self.state._replace(memories=repriced)
-
-    def check_saved(self, arrays: Mapping[str, Array]) -> None:
-        super().check_saved(arrays)
-        if "weight" in arrays and ((arrays["weight"] > 1.0).any() or (arrays["factor"] > 1.0).any()):
-            raise InputError("state: expected weights and factors of 1 at most, got more")
+        self.state = WeightState(self._weights._replace(rate=self._find_rate()))

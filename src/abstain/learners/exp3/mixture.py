@@ -12,7 +12,7 @@ import numpy as np
 from ...kernels.compiling import inline, kernel, part
 from ...kernels.layout import CHUNK
 from ...typing import Bools, Floats, Ints
-from .state import ADAPTIVE, ETA, FOUR, LEARNT, ONE, SQUARES, THREE, TINY, TWO, ZERO, Memories, adaptive, total
+from .state import EIGHT, ETA, FIVE, FOUR, ONE, SEVEN, SIX, THREE, TINY, TWO, ZERO, Memories, total
 
 CHUNK_SIZE = np.uint64(CHUNK)
 
@@ -83,7 +83,7 @@ def _shrink_team(team: int, j: int, s: Memories) -> tuple[float, float]:
             losses[first + i] += estimate[i]
         if s.mix.size > 1:
             mean, squares = _moments(weight, first, last, estimate)
-        elif s.rate.kind == ADAPTIVE:
+        elif s.squared:
             squares = _weighted_squares(weight, first, last, estimate)
         for i in range(last - first):
             less = weight[first + i] * shrink[i]
@@ -97,6 +97,7 @@ def _shrink_team(team: int, j: int, s: Memories) -> tuple[float, float]:
             less = weight[k] * shrink[p]
             weight[k] = less if less > TINY else 0.0
     s.sums[j, team] = total(weight, first, last)
+    s.products[j, team] = np.nan
     return mean, squares
 
 
@@ -250,9 +251,9 @@ def learn_own_rules(
     sums, run, scored = s.sums[j], s.layout.run if moved else s.whole, s.mix.size > 1
     n_sums = np.uint64(sums.size)
     mean = squares = 0.0
-    if s.rate.kind == ADAPTIVE or scored:
+    if s.squared or scored:
         before = total(sums, ZERO, n_sums)
-        if s.rate.kind == ADAPTIVE:
+        if s.squared:
             squares = _weighted_own(True, run, abstains, cost, j, s) / before
         if scored:
             mean = _weighted_own(False, run, abstains, cost, j, s) / before
@@ -261,6 +262,8 @@ def learn_own_rules(
     else:
         _learn_runs(run, abstains, cost, cheaper, j, s)
     _add_up(j, s)
+    for chunk in range(n_sums):
+        s.products[j, chunk] = np.nan
     return mean, squares, total(sums, ZERO, n_sums)
 
 
@@ -273,7 +276,7 @@ def mean_of_own_rules(abstains: Bools, j: int, s: Memories) -> float:
 
 REMAKE, REMAKE_SIGNED = 1024, 64
 """Rounds after which weights are made anew: rounding errors then stay below 1e-12. Where estimates may be negative,
-weights may grow, by a factor of exp(10/3) a round at most: one that counts as 0 must not be missed when it has grown.
+weights may grow, by a factor of exp(13/3) a round at most: one that counts as 0 must not be missed when it has grown.
 """
 SMALL, LARGE = 1e-9, 1e100
 """Sums of the weights, K at first, below and above which they are made anew."""
@@ -303,6 +306,7 @@ def remake(j: int, s: Memories) -> None:
         sums[group] = total(weights, np.uint64(first), np.uint64(last))
         of_group = 1.0 if alone else math.exp(-eta * (factor[group] - base))
         factor[group] = of_group if of_group > TINY else 0.0
+        s.products[j, group] = np.nan
 
 
 @kernel
@@ -323,35 +327,64 @@ def learn_by_rules(
 
 
 @inline
-def learn(
-    abstains: Bools, moved: bool, cost: float, cheaper: float, aside: float, square: float, renew: int, j: int,
-    s: Memories,
-) -> float:  # fmt: skip
-    """Let memory j learn the estimates of a round, in `estimate` and (as factors of the weights) `shrink`; their mean
-    before.
-
-    ``cheaper`` is the factor of those who abstain and pay ``cost``; ``aside`` the mass of an expert that is not among
-    these, and ``square`` that of its estimate; weights are made anew every ``renew`` rounds.
+def shrink_estimates(eta: float, s: Memories) -> None:
+    """``exp(-eta Lhat)`` of every predictor, into `shrink`: by one exponential where estimates are 0 or one number, as
+    those of losses in {0, 1} are.
     """
-    mean, squares, after = learn_by_rules(abstains, moved, cost, cheaper, j, s.lanes, s)
-    numbers, every, keep = s.numbers[j], s.memory.every[j], s.memory.keep[j]
-    numbers[LEARNT] += 1.0
-    old, anew = numbers[ETA], numbers[LEARNT] % renew == 0.0
-    if s.rate.kind == ADAPTIVE:
-        numbers[SQUARES] += (1.0 - aside) * squares + aside * square
-    if every > 0 and numbers[LEARNT] % every == 0.0:
-        anew = True
-        numbers[SQUARES] *= keep * keep
-        losses, paid = s.losses[j], s.paid[j]
-        for slot in range(np.uint64(losses.size)):
-            losses[slot] *= keep
-        for group in range(np.uint64(paid.size)):
-            paid[group] *= keep
-    if s.rate.kind == ADAPTIVE:
-        numbers[ETA] = adaptive(s.rate.log_experts, numbers[SQUARES])
-    if anew or numbers[ETA] != old or after < SMALL or after > LARGE:
-        remake(j, s)
-    return mean
+    estimate, shrink, n = s.estimate, s.shrink, np.uint64(s.estimate.size)
+    first = ZERO
+    while first < n and estimate[first] == 0.0:
+        first += ONE
+    most_common = estimate[first] if first < n else 0.0
+    others = 0
+    for p in range(n):
+        others += (estimate[p] != 0.0) & (estimate[p] != most_common)
+    of_it = math.exp(-eta * most_common)
+    for p in range(n):
+        shrink[p] = 1.0 if estimate[p] == 0.0 else of_it
+    if others > 0:
+        for p in range(n):
+            shrink[p] = math.exp(-eta * estimate[p])
+
+
+@inline
+def _weighted_beside(x: Floats, y: Floats, first: Any, last: Any) -> float:
+    """The sum of ``x y`` over the same places of both, by eight running sums, in a fixed order."""
+    a = b = c = d = e = f = g = h = 0.0
+    i = first
+    while i + EIGHT <= last:
+        a += x[i] * y[i]
+        b += x[i + ONE] * y[i + ONE]
+        c += x[i + TWO] * y[i + TWO]
+        d += x[i + THREE] * y[i + THREE]
+        e += x[i + FOUR] * y[i + FOUR]
+        f += x[i + FIVE] * y[i + FIVE]
+        g += x[i + SIX] * y[i + SIX]
+        h += x[i + SEVEN] * y[i + SEVEN]
+        i += EIGHT
+    while i < last:
+        a += x[i] * y[i]
+        i += ONE
+    return ((a + b) + (c + d)) + ((e + f) + (g + h))
+
+
+@inline
+def entropy(j: int, s: Any) -> float:
+    """The entropy of memory j's weights, ``-sum q log q``, at least 0.
+
+    ``-log q`` is the rate times an expert's cumulative estimate beyond the base, plus the logarithm of the sum of the
+    weights: nothing but sums of products, of which those of groups that learnt nothing are known.
+    """
+    m = s.memories
+    paid, factor, sums, products, base = m.paid[j], m.factor[j], m.sums[j], m.products[j], m.base[j, 0]
+    everybody = beyond = 0.0
+    for group in range(sums.size):
+        if math.isnan(products[group]):
+            first, last = np.uint64(m.start[group]), np.uint64(m.start[group + 1])
+            products[group] = _weighted_beside(m.weight[j], m.losses[j], first, last)
+        everybody += factor[group] * sums[group]
+        beyond += factor[group] * (products[group] + sums[group] * (paid[group] - base))
+    return max(0.0, math.log(everybody) + float(m.numbers[j, ETA]) * (beyond / everybody))
 
 
 @inline

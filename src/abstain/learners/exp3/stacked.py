@@ -14,22 +14,27 @@ from ...errors import InputError
 from ...experts import Advice, ExpertSet
 from ...kernels.compiling import inline
 from ...typing import Array, Bools, Floats
-from .doubly_robust import DoublyRobust, RobustState, estimate, learn_estimates, prepare, revise
+from .doubly_robust import ROBUST, DoublyRobust, estimate, model_label, put_guesses, revise
 from .drawing import draw, weigh_sides
+from .guesses import Guesses
 from .state import ETA, LEAST_PROBABILITY, Memories
+from .weight_kernels import woven
+
+learn_memory = woven(ROBUST).learn_memory
 
 
 class StackedState(NamedTuple):
     """A learner: everything it knows."""
 
-    robust: RobustState
+    memories: Memories
+    guesses: Guesses
     stack: Floats  # (1,) the cumulative estimate of the stacker, relative to abstaining
 
 
 @inline
 def _share(s: StackedState) -> float:
     """The mass of the stacker, which begins with a half; `masses` holds the sum of the others' weights."""
-    m = s.robust.memories
+    m = s.memories
     own = math.log(m.weight.shape[1]) - m.numbers[0, ETA] * (s.stack[0] - m.base[0, 0])
     return 1.0 / (1.0 + math.exp(min(700.0, math.log(m.masses[0, 0]) - own)))
 
@@ -77,9 +82,9 @@ def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: Stack
 
     Carried in the end: the predictor the stacker follows (-1: it abstains), and its guess.
     """
-    m, n = s.robust.memories, s.robust.guesses.cell.size
+    m, n = s.memories, s.guesses.cell.size
     low, high = x[:n], x[n : 2 * n]
-    rho = prepare(x, abstains, carry, s.robust)
+    rho = model_label(x, abstains, s)
     slot = _follow(rho, x[2 * n], low, high, abstains, m)
     p, silent = m.layout.predictor[slot], abstains[m.layout.rule[m.layout.team[m.layout.expert[slot]]]]
     mass = weigh_sides(abstains, m)
@@ -87,8 +92,9 @@ def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: Stack
     expert, predicts = m.layout.expert[slot], (1.0 - share) * mass + (0.0 if silent else share)
     if u >= share:
         within = min((u - share) / (1.0 - share), 1.0 - 2.0**-53)
-        expert, _ = draw(t, within, m.sight.least, abstains, carry, m)
+        expert, _ = draw(within, m.sight.least, abstains, carry, m)
     carry[0], carry[1] = predicts, 0.0
+    put_guesses(rho, x, carry, s)
     carry[carry.size - 2] = -1.0 if silent else float(p)
     carry[carry.size - 1] = rho * high[p] + (1.0 - rho) * low[p]
     return expert, predicts
@@ -97,19 +103,19 @@ def choose(t: int, u: float, x: Floats, abstains: Bools, carry: Floats, s: Stack
 @inline
 def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, carry: Floats, s: StackedState) -> None:
     """Learn from a round, with the losses (P,) of its predictors if the label was seen."""
-    m = s.robust.memories
+    m = s.memories
     weigh_sides(abstains, m)
     share, eta, p = _share(s), m.numbers[0, ETA], int(carry[carry.size - 2])
-    estimate(0, losses, seen, cost, carry, s.robust)
+    moved, paid = estimate(0, abstains, losses, seen, cost, carry, s)
     own = 0.0
     if p >= 0:
         own = carry[carry.size - 1] - cost
         if seen:
-            certainty = 1.0 / max(carry[0], s.robust.guesses.constants.clip * eta, LEAST_PROBABILITY)
+            certainty = 1.0 / max(carry[0], s.guesses.constants.clip * eta, LEAST_PROBABILITY)
             own += certainty * (losses[p] - carry[carry.size - 1])
     s.stack[0] += own
-    learn_estimates(0, abstains, share, own * own, s.robust)
-    revise(abstains, losses, seen, carry, s.robust)
+    learn_memory(0, abstains, moved, paid, share, own * own, s)
+    revise(abstains, losses, seen, carry, s)
 
 
 @inline
@@ -157,15 +163,10 @@ class Stacked(DoublyRobust):
             raise InputError(f"loss: Stacked needs one of labels -1 and +1, got {self.loss!r}")
 
     def new_state(self) -> StackedState:  # type: ignore[override]
-        return StackedState(super().new_state(), np.zeros(1))  # type: ignore[arg-type]
+        return StackedState(*super().new_state(), np.zeros(1))
 
     def rearrange(self, experts: ExpertSet, predictor_from: ArrayLike, expert_from: ArrayLike) -> None:
         Learner.rearrange(self, experts, predictor_from, expert_from)  # it cannot
-
-    @property
-    def _weights(self) -> Memories:
-        weights: Memories = self.state.robust.memories
-        return weights
 
     @property
     def weights(self) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from ...kernels.compiling import inline, kernel
 from ...kernels.layout import CHUNK, Layout
 from ...typing import Floats, Ints
 
-FIXED, ANYTIME, ADAPTIVE = 0, 1, 2
+FIXED, ANYTIME, ADAPTIVE, OWN = 0, 1, 2, 3
 
 LEAST_PROBABILITY = 1e-150
 """No probability of seeing a label is taken for less: 1 over its square is still far from overflow."""
@@ -25,15 +25,22 @@ class Rate(NamedTuple):
     """How the rate is set."""
 
     kind: int
-    scale: float  # the rate itself, or for the anytime rate eta_t sqrt(t)
+    scale: float  # the rate itself (for one that others wrote: the first), or for the anytime rate eta_t sqrt(t)
     log_experts: float
+
+
+@kernel
+def rounded(eta: float) -> float:
+    """Round a rate down to a power of 2^(1/8); 0 becomes 1. All weights are made anew when a rate changes: such a rate
+    seldom does.
+    """
+    return 2.0 ** (math.floor(8.0 * math.log2(eta)) / 8.0) if eta > 0.0 else 1.0
 
 
 @kernel
 def adaptive(log_experts: float, squares: float) -> float:
     """``min(1, sqrt(log K / (1 + V)))``, rounded down to a power of 2^(1/8); 1 for a single expert."""
-    eta = min(1.0, math.sqrt(log_experts / (1.0 + squares)))
-    return 2.0 ** (math.floor(8.0 * math.log2(eta)) / 8.0) if eta > 0.0 else 1.0
+    return rounded(min(1.0, math.sqrt(log_experts / (1.0 + squares))))
 
 
 _KINDS = {"anytime": ANYTIME, "adaptive": ADAPTIVE}
@@ -49,10 +56,14 @@ def as_horizon(horizon: Any) -> int | None:
     return None if horizon is None else as_count(horizon, "horizon", most=MOST_ROUNDS)
 
 
-def find_rate(eta: Any, log_experts: float, spread: float, horizon: int | None, tuned: Callable[[int], float]) -> Rate:
+def find_rate(
+    eta: Any, log_experts: float, spread: float, horizon: int | None, tuned: Callable[[int], float],
+    other: str | None = None,
+) -> Rate:  # fmt: skip
     """The kind of rate and its number: the rate itself, or ``eta_t sqrt(t)`` of the anytime rate.
 
-    ``spread`` bounds the mean of ``sum_j q(j) Lhat(j)^2`` in a round; ``tuned`` gives the rate for a horizon.
+    ``spread`` bounds the mean of ``sum_j q(j) Lhat(j)^2`` in a round; ``tuned`` gives the rate for a horizon; ``other``
+    is the word for the learner's own rate, if it has one, whose first is 1.
     """
     if isinstance(eta, str):
         if eta in _KINDS:
@@ -61,13 +72,18 @@ def find_rate(eta: Any, log_experts: float, spread: float, horizon: int | None, 
             if horizon is None:
                 raise InputError("horizon: eta='tuned' needs the number of rounds, got None")
             return Rate(FIXED, tuned(horizon), log_experts)
+        if other is not None and eta == other:
+            return Rate(OWN, 1.0, log_experts)
     elif is_number(eta) and 0.0 < eta < math.inf:
         return Rate(FIXED, eta, log_experts)
-    raise InputError(f"eta: expected 'adaptive', 'anytime', 'tuned' or a positive number, got {shown(eta)}")
+    words = ", ".join(map(repr, filter(None, (other, *sorted(_KINDS), "tuned"))))
+    raise InputError(f"eta: expected {words} or a positive number, got {shown(eta)}")
 
 
-ETA, SQUARES, LEARNT = 0, 1, 2
-"""Places in `Memories.numbers`: the rate in use, V (the sum of q Lhat^2 so far), and the rounds learnt."""
+ETA, SQUARES, LEARNT, OWN_NUMBERS = 0, 1, 2, 3
+"""Places in `Memories.numbers`: the rate in use, V (the sum of q Lhat^2 so far), the rounds learnt, and from where on
+the numbers are the rate's own.
+"""
 TINY = 1e-200
 """Weights below this count as 0 until they are made anew: processors are slow with numbers near the least."""
 
@@ -103,8 +119,11 @@ class Memories(NamedTuple):
     """
 
     rate: Rate
+    squared: bool  # whether the rate needs V
+    renew: int  # weights are made anew after so many rounds
     sight: Sight
     memory: Memory
+    bucket: Any  # what a capacity leaves (`limits.Bucket`); None: no capacity
     guard: float | None  # the least weight of the last row, if that is a guard
     layout: Layout
     start: Ints  # (G + 1,) the first slot of each group
@@ -113,11 +132,12 @@ class Memories(NamedTuple):
     weight: Floats  # (C, K) exp(-eta losses), up to a factor of the group
     factor: Floats  # (C, G) that factor and exp(-eta paid), up to a common one (1)
     sums: Floats  # (C, G) of the weights of a group
-    numbers: Floats  # (C, 3) see the places above
+    numbers: Floats  # (C, 3 + own) see the places above
     base: Floats  # (C, 1) the least cumulative estimate when weights were last made: that of weight 1
     mix: Floats  # (C,) the weights of the memories
     scores: Floats  # (C,) their estimated losses, discounted
     spread: Floats  # (1,) the sum of mix score^2 so far, discounted
+    products: Floats  # (C, G) scratch: the sum of weight times loss in a group; NaN: to be worked out
     masses: Floats  # (C, 2) scratch: the sum of the weights of all, and of those who predict
     means: Floats  # (C,) scratch: the mean estimate of the round
     shrink: Floats  # (P,) scratch: exp(-eta Lhat) of each predictor
@@ -127,17 +147,28 @@ class Memories(NamedTuple):
     scratch: Floats  # (K,) scratch for experts with own rules
 
 
+class WeightState(NamedTuple):
+    """The state of a learner that knows nothing but its weights."""
+
+    memories: Memories
+
+
 def weights(
-    rate: Rate, sight: Sight, memory: Memory, layout: Layout, n_predictors: int, guard: float | None = None
+    rate: Rate, squared: bool, numbers: Sequence[float], renew: int, sight: Sight, memory: Memory, layout: Layout,
+    n_predictors: int, bucket: Any, guard: float | None,
 ) -> Memories:  # fmt: skip
-    """Nothing learnt yet: all weights are 1."""
+    """Nothing learnt yet: all weights are 1. ``numbers`` are the first rate and then the rate's own."""
     n_experts, n = len(layout.expert), len(memory.every)
     start = np.append(np.arange(0, n_experts, CHUNK), n_experts) if layout.alone else layout.start
     n_groups, n_alone = len(start) - 1, n_experts if layout.alone else 0
+    first, *own = numbers
     return Memories(
         rate=rate,
+        squared=squared,
+        renew=renew,
         sight=sight,
         memory=memory,
+        bucket=bucket,
         guard=guard,
         layout=layout,
         start=start,
@@ -146,11 +177,12 @@ def weights(
         weight=np.ones((n, n_experts)),
         factor=np.ones((n, n_groups)),
         sums=np.tile(np.diff(start).astype(np.float64), (n, 1)),
-        numbers=np.zeros((n, 3)),
+        numbers=np.tile(np.array([first, 0.0, 0.0, *own], np.float64), (n, 1)),
         base=np.zeros((n, 1)),
         mix=np.full(n, 1.0 / n) if guard is None else np.array([(1.0 - guard) ** 2, 1.0 - (1.0 - guard) ** 2]),
         scores=np.zeros(n),
         spread=np.zeros(1),
+        products=np.full((n, n_groups), np.nan),
         masses=np.zeros((n, 2)),
         means=np.zeros(n),
         shrink=np.ones(n_predictors),

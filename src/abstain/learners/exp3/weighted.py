@@ -1,4 +1,4 @@
-"""How fast the past fades: memories, by the rounds they hold."""
+"""Learners that draw experts by exponential weights: what they share, and how fast their past fades."""
 
 import math
 from collections.abc import Mapping
@@ -22,9 +22,24 @@ from ...kernels.packing import packed
 from ...typing import Array, Floats, Ints
 from .drawing import ANSWERED_ANYWAY, DRAWN, FOR_CAPACITY, FOR_LABEL
 from .guesses import Guesses
-from .limits import LIMITS, LONGEST, OVERDRAFT, UNITS
-from .mixture import LARGE, remake_all
-from .state import ADAPTIVE, ANYTIME, ETA, LEARNT, Memories, Memory, Sight, adaptive
+from .limits import LIMITS, LONGEST, OVERDRAFT, UNITS, bucket
+from .mixture import LARGE, REMAKE, REMAKE_SIGNED, entropy, remake_all
+from .state import (
+    ADAPTIVE,
+    ANYTIME,
+    ETA,
+    FIXED,
+    LEARNT,
+    OWN,
+    Memories,
+    Memory,
+    Rate,
+    Sight,
+    WeightState,
+    adaptive,
+    weights,
+)
+from .weight_kernels import WeightKernels, adaptive_rate, keep_pace, keep_rate, woven
 
 ADAPTIVE_MEMORIES = (None, 20_000, 5_000, 1_250)
 """Rounds that the memories of ``memory="adaptive"`` hold; None: all."""
@@ -98,18 +113,19 @@ def carry_over_guesses(old: Guesses, fresh: Guesses, old_rules: Ints, fresh_rule
             continue
         own = change.rules[fresh_rules[fresh.first[p] : fresh.first[p + 1]]]
         if np.array_equal(own, old_rules[old.first[q] : old.first[q + 1]]):
-            for of_old, of_fresh in zip(_cells(old), _cells(fresh), strict=True):
+            for of_old, of_fresh in zip(old.by_cell, fresh.by_cell, strict=True):
                 of_fresh[:n_cells, p] = of_old[:n_cells, q]
+            fresh.debt[p] = old.debt[q]
         fresh.belief[p], fresh.slopes[p], fresh.lost[p] = old.belief[q], old.slopes[q], old.lost[q]
     fresh.belief[-1], fresh.slopes[-1] = old.belief[-1], old.slopes[-1]
 
 
-def _cells(g: Guesses) -> tuple[Floats, Floats, Floats]:
-    return g.support, g.residual, g.unseen
-
-
 class WeightedLearner(KernelLearner):
-    """A learner that draws experts by exponential weights of their estimated losses.
+    """A learner that draws experts by exponential weights of their estimated losses, to build on.
+
+    A subclass says in `weight_kernels` how losses are estimated and how the rate is set. Draws, the floor under the
+    probability of seeing a label, memories, capacity, late labels, files, copies and experts that come and go work for
+    all of them. The page "Extend" of the documentation has an example.
 
     Args:
         experts: The experts (predictor, rule) to follow.
@@ -122,24 +138,47 @@ class WeightedLearner(KernelLearner):
             after predicting and after abstaining.
         min_observe: A floor under the probability of seeing the label.
         capacity: How many cases may be abstained on: None (all), a share of them, or a `Capacity`.
+
+    Raises:
+        InputError: If an argument has a type or a value that the sentences above exclude.
     """
 
+    weight_kernels: ClassVar[WeightKernels]
+    """The algorithm: rate, estimate, guess."""
+    squared: ClassVar[bool] = True
+    """Whether the rate needs ``squares``, the sum of q Lhat^2 in a round, or V, their sum; otherwise they mean
+    nothing."""
+    options: ClassVar[tuple[str, ...]] = ("memory", "feedback", "min_observe", "capacity")
+    fixed: ClassVar[tuple[str, ...]] = ("rate", "sight", "memory", "layout", "start", "whole")
     saved: tuple[str, ...] = ("losses", "paid", "weight", "factor", "sums", "numbers")
     of_experts: ClassVar[tuple[str, ...]] = ("losses", "paid", "weight", "factor", "sums")
     """The saved fields that have a place for every expert or predictor."""
-    limited: ClassVar[Kernels | None] = None
-    """The kernels with a capacity, on a state with a bucket."""
+    limited: ClassVar[Kernels]
+    """The kernels with a capacity."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        plugs = vars(cls).get("weight_kernels")
+        if plugs is not None:
+            if not isinstance(plugs, WeightKernels) or not all(hasattr(plug, "py_func") for plug in plugs):
+                raise InputError(
+                    f"weight_kernels: expected WeightKernels of functions marked extend.kernel, got {shown(plugs)}"
+                )
+            if plugs.pace is not keep_pace and plugs.rate is adaptive_rate:
+                plugs = cls.weight_kernels = plugs._replace(rate=keep_rate)
+                cls.squared = False  # nothing asks for V
+            cls.kernels, cls.limited = woven(plugs).kernels, woven(plugs).limited
+        super().__init_subclass__(**options)
 
     def __init__(
         self,
         experts: ExpertSet,
         *,
         cost: costs.CostLike,
-        loss: Any,
-        seed: Seed,
-        memory: int | str | None,
-        feedback: str | tuple[float, float],
-        min_observe: float,
+        loss: Any = "zero_one",
+        seed: Seed = None,
+        memory: int | str | None = None,
+        feedback: str | tuple[float, float] = "predicted",
+        min_observe: float = 0.0,
         capacity: CapacityLike = None,
     ) -> None:
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
@@ -158,6 +197,8 @@ class WeightedLearner(KernelLearner):
         self.capacity = as_capacity(capacity)
         if self.capacity is not None:
             self.saved = (*self.saved, "tokens", "price")
+        if self.weight_kernels.measure is entropy:
+            self.saved = (*self.saved, "base")
 
     @property
     def chances(self) -> Chances:
@@ -168,20 +209,55 @@ class WeightedLearner(KernelLearner):
         """How many rounds each memory holds; None: all."""
         return ADAPTIVE_MEMORIES if self.memory == "adaptive" else (self.memory,)  # type: ignore[return-value]
 
-    def _sight(self, ix: float = 0.0) -> Sight:
-        return Sight(*self.chances, self.min_observe, ix)
+    def new_state(self) -> Any:
+        """Make a state in which nothing was learnt; define it if the kernels need more than the weights.
+
+        Returns:
+            A NamedTuple with a field ``memories``, the weights, and any other fields.
+        """
+        return WeightState(self._new_memories())
+
+    def new_numbers(self) -> tuple[float, ...]:
+        """Return the first rate, and then the numbers that belong to the kernel ``rate``. Every memory has such."""
+        rate = self._find_rate()
+        return (adaptive(rate.log_experts, 0.0) if rate.kind == ADAPTIVE else rate.scale,)
+
+    def _find_rate(self) -> Rate:
+        """The kind of rate; the first one of others is 1."""
+        kind = ADAPTIVE if self.weight_kernels.rate is adaptive_rate else OWN
+        return Rate(kind, 1.0, math.log(self.experts.n_experts))
+
+    def _new_memories(self, ix: float = 0.0, guard: float | None = None) -> Memories:
+        """Weights that learnt nothing yet."""
+        return weights(
+            rate=self._find_rate(),
+            squared=self.squared,
+            numbers=self.new_numbers(),
+            renew=REMAKE_SIGNED if "losses" in self.signed else REMAKE,
+            sight=Sight(*self.chances, self.min_observe, ix),
+            memory=fading(self.memories if guard is None else (None, None)),
+            layout=self.layout,
+            n_predictors=self.experts.n_predictors,
+            bucket=None if self.capacity is None else bucket(self.capacity),
+            guard=guard,
+        )
 
     @property
     def _weights(self) -> Memories:
         """The part of the state that holds the weights."""
-        weights: Memories = self.state if self.capacity is None else self.state.memories
+        weights: Memories = self.state.memories
         return weights
 
-    # The capacity: with one, the state has a bucket beside the rest.
+    @property
+    def _paced(self) -> bool:
+        """Whether the rate follows the number of the round, so that weights are made anew in every one."""
+        return self.weight_kernels.pace is not keep_pace
+
+    # The capacity: with one, there is a bucket beside the weights.
 
     @cached_property
     def _call(self) -> Calls:
-        return Calls(self.kernels if self.capacity is None or self.limited is None else self.limited)
+        return Calls(self.kernels if self.capacity is None else self.limited)
 
     def _passed(self, X: Floats | None) -> Floats | None:
         """Where the capacity goes by time, the microseconds since the case before (n, 1): the last column of X."""
@@ -208,40 +284,44 @@ class WeightedLearner(KernelLearner):
         with self.lock:
             if self.capacity is None:
                 return math.inf
-            return float(self.state.bucket.tokens[UNITS] / self.state.bucket.terms.review)
+            bucket = self._weights.bucket
+            return float(bucket.tokens[UNITS] / bucket.terms.review)
 
     @property
     def price(self) -> float:
         """What abstaining costs besides, in what is learnt, as it uses up the capacity: lambda."""
         with self.lock:
-            return 0.0 if self.capacity is None else float(self.state.bucket.price[0])
+            return 0.0 if self.capacity is None else float(self._weights.bucket.price[0])
 
     @property
     def overdraft(self) -> int:
         """In how many cases all experts abstained, and the capacity was used up."""
         with self.lock:
-            return 0 if self.capacity is None else int(self.state.bucket.tokens[OVERDRAFT])
-
-    def _carry_with(self, own: int) -> Floats:
-        """Room for what a learner carries, and what a capacity does."""
-        return np.zeros(own + (0 if self.capacity is None else LIMITS))
+            return 0 if self.capacity is None else int(self._weights.bucket.tokens[OVERDRAFT])
 
     def _own_part(self, carry: Array) -> Array:
         return carry if self.capacity is None else carry[:-LIMITS]
 
     def _can_be_price(self, price: float) -> bool:
         """It is never more than ``step`` times what is missing in the bucket, but for rounding."""
-        terms = self.state.bucket.terms
+        terms = self._weights.bucket.terms
         return bool(0.0 <= price <= terms.step * (terms.most / terms.review) * (1.0 + 1e-6) + 1e-6)
 
     # What is known of a round when its label comes.
 
+    @property
+    def n_guessed(self) -> int:
+        """How many numbers the kernel ``guess`` puts into the carry, from its third place on."""
+        return 0
+
     def new_carry(self) -> Floats:
-        """o, the probability that the label is seen; and whether the choice was forced, where it can be.
+        """o, the probability that the label is seen; and whether the choice was forced, where it can be; what is
+        guessed.
 
         With a capacity: then how much passed since the case before, and the price.
         """
-        return self._carry_with(1 if self.min_observe == 0.0 and self.capacity is None else 2)
+        drawn = 1 if self.min_observe == 0.0 and self.capacity is None and self.n_guessed == 0 else 2
+        return np.zeros(drawn + self.n_guessed + (0 if self.capacity is None else LIMITS))
 
     def as_choice(self, expert: int, probability: float, carry: Array) -> Choice:
         why = carry.item(1) if len(carry) > 1 else DRAWN
@@ -257,14 +337,13 @@ class WeightedLearner(KernelLearner):
             if not (0.0 <= passed <= LONGEST and passed == math.floor(passed) and self._can_be_price(price)):
                 return False
         most = FOR_LABEL if self.capacity is None else ANSWERED_ANYWAY
-        return bool(0.0 < own[0] <= 1.0) and (len(own) == 1 or own[1] in np.arange(most + 1.0))
+        seen = own[0] > 0.0 or decision.id is None  # it is 0 where nobody can see the label; such a round may wait
+        return bool(seen and 0.0 <= own[0] <= 1.0) and (len(own) == 1 or own[1] in np.arange(most + 1.0))
 
     def _refresh(self) -> None:
-        """The anytime rate changes in every round, and the weights with it."""
-        s = self._weights
-        if s.rate.kind == ANYTIME:
-            s.numbers[:, ETA] = s.rate.scale / math.sqrt(self.round + 1)
-            remake_all(packed(s))
+        """Set a rate that follows the number of the round, and the weights with it."""
+        if self._paced:
+            woven(self.weight_kernels).set_pace(self.round + 1, self._packed)
 
     @property
     def weights(self) -> Floats:
@@ -330,12 +409,15 @@ class WeightedLearner(KernelLearner):
         """
         with self.lock:
             change, stay = as_change(self.experts, experts, predictor_from, expert_from, self.round)
-            if self._identity.open and ((stay < 0) & (change.rules[experts.rule_of] >= 0)).any():
+            shared = bool(((stay < 0) & (change.rules[experts.rule_of] >= 0)).any())
+            if self._identity.open and shared:
                 raise InputError(
                     "expert_from: newcomers that share a rule with experts that stay cannot abstain where those "
                     f"predicted; expected no open decisions, got {len(self._identity.open)}: learn or forget them first"
                 )
             fresh = self._make(experts, self.get_params())
+            if shared:
+                self.catch_up()
             self._hand_over(fresh, change, stay)
             with held_back():
                 self._take_experts(experts)
@@ -348,7 +430,7 @@ class WeightedLearner(KernelLearner):
         for name in own.keys() - set(self.of_experts):
             other[name][...] = own[name]
         s = fresh._weights
-        if s.rate.kind != ADAPTIVE:
+        if s.rate.kind in (FIXED, ANYTIME):
             s.numbers[:, ETA] = s.rate.scale / (math.sqrt(self.round + 1) if s.rate.kind == ANYTIME else 1.0)
         carry_over_sums(self._weights, s, expert_from)
         remake_all(packed(s))
@@ -357,34 +439,39 @@ class WeightedLearner(KernelLearner):
 
     def arrays(self) -> dict[str, Array]:
         arrays = super().arrays()
-        if self._weights.rate.kind == ANYTIME:  # weights are made anew in every round: what they are made of
+        if self._paced:  # weights are made anew in every round: what they are made of
             arrays = {name: array for name, array in arrays.items() if name not in ("weight", "factor", "sums")}
             arrays["numbers"][:, ETA] = 0.0
         return arrays
 
     def set_arrays(self, arrays: Mapping[str, Array]) -> None:
         like = fields_named(self.saved, self.state)
-        if self._weights.rate.kind == ANYTIME:
+        if self._paced:
             like = {name: array for name, array in like.items() if name not in ("weight", "factor", "sums")}
         check_arrays(arrays, like, self.signed)
         self.check_saved(arrays)
         for name, array in arrays.items():
             like[name][...] = array
+        self._weights.products.fill(np.nan)
 
     def check_saved(self, arrays: Mapping[str, Array]) -> None:
         s, numbers = self._weights, arrays["numbers"]
-        for eta, squares, learnt in numbers.tolist():
+        for eta, squares, learnt, *_ in numbers.tolist():
             follows = 0.0 < eta <= 1.0 if self._changes else eta == adaptive(s.rate.log_experts, squares)
             if s.rate.kind == ADAPTIVE and not follows:  # right after a change it is still that of other experts
                 raise InputError(f"state: expected the rate that V gives, got {eta}")
             # Twice: a cost that was set on the way may have changed the scale.
-            if s.rate.kind != ADAPTIVE and eta > 2.0 * s.rate.scale:
+            if s.rate.kind in (FIXED, ANYTIME) and eta > 2.0 * s.rate.scale:
                 raise InputError(f"state: expected a rate of {s.rate.scale} or so, got {eta}")
             if learnt != math.floor(learnt) or learnt != numbers[0, LEARNT]:
                 raise InputError(f"state: expected whole rounds learnt, the same for all memories, got {learnt}")
         if s.layout.alone and arrays["paid"].any():
             raise InputError("state: expected costs to be among the losses where rules are not shared, got them apart")
+        if s.rate.kind == OWN and not self._paced and (numbers[:, ETA] <= 0.0).any():
+            raise InputError(f"state: expected rates above 0, got {numbers[:, ETA].min()}")
         if "weight" in arrays:
+            if "losses" not in self.signed and ((arrays["weight"] > 1.0).any() or (arrays["factor"] > 1.0).any()):
+                raise InputError("state: expected weights and factors of 1 at most, got more")
             with np.errstate(over="ignore", invalid="ignore"):
                 sums = np.add.reduceat(arrays["weight"], s.start[:-1], axis=1)
                 masses = (arrays["factor"] * sums).sum(axis=1)
@@ -394,7 +481,7 @@ class WeightedLearner(KernelLearner):
                 )
             if not ((masses > 0.0) & (masses <= max(LARGE, len(s.layout.expert)))).all():
                 raise InputError(f"state: expected weights that sum to more than 0, at most {LARGE:g}, got {masses}")
-        if "tokens" in arrays and arrays["tokens"][UNITS] > self.state.bucket.terms.most:
+        if "tokens" in arrays and arrays["tokens"][UNITS] > s.bucket.terms.most:
             raise InputError("state: expected at most as many tokens as the bucket holds, got more")
         if "tokens" in arrays and arrays["tokens"][OVERDRAFT] > self.round:
             raise InputError(

@@ -60,7 +60,7 @@ def count(rule: int, t: int, seen: Disagreements) -> None:
 
 
 @inline
-def record(t: int, abstains: Bools, s: UCBState) -> None:
+def record(t: int, abstains: Bools, s: Any) -> None:
     """Add round t's abstentions to the history; a word about to be overwritten is first absorbed by all rows."""
     seen, history = s.seen, s.seen.history
     word, bit = (t - 1) // HISTORY_BITS, (t - 1) % HISTORY_BITS
@@ -131,7 +131,7 @@ def edges(t: int, abstains: Bools, s: UCBState) -> int:
 
 
 @kernel
-def count_all(t: int, counts: Any, s: UCBState) -> None:
+def count_all(t: int, counts: Any, s: Any) -> None:
     """How often, in the rounds before t, each rule abstained where each other predicted (A, A)."""
     for rule in range(counts.shape[0]):
         count(rule, t, s.seen)

@@ -299,10 +299,9 @@ def _fewest_open(s: UCBState) -> int:
 
 
 @inline
-def _least(t: int, u: float, s: UCBState) -> tuple[int, int, int]:
-    """The (team, slot) to follow at round t, where ``u`` in [0, 1) picks if ties are random; and the number of ties."""
+def least(width: float, u: float, s: Any) -> tuple[int, int, int]:
+    """The (team, slot) to follow, where ``u`` in [0, 1) picks if ties are random; and the number of ties."""
     layout, search = s.layout, s.search
-    width = 0.0 if s.variant.sums else round_width(t, s.variant.beta)
     if s.groups.order.size > 0:
         n_ties = least_of_groups(width, s)
     elif layout.alone:
@@ -326,7 +325,7 @@ def _least(t: int, u: float, s: UCBState) -> tuple[int, int, int]:
 @inline
 def choose(t: int, u: float, x: Any, abstains: Bools, mask: Bools, s: UCBState) -> tuple[int, float]:
     """The expert to follow at round t, and the probability of predicting; its out-neighbours go into ``mask``."""
-    team, slot, n_ties = _least(t, u, s)
+    team, slot, n_ties = least(0.0 if s.variant.sums else round_width(t, s.variant.beta), u, s)
     neighbours(t, team, abstains, s, mask)
     predicts = 0.0 if abstains[s.layout.rule[team]] else 1.0
     if s.variant.random_ties:
@@ -338,7 +337,7 @@ def choose(t: int, u: float, x: Any, abstains: Bools, mask: Bools, s: UCBState) 
 
 
 @inline
-def _add_losses(team: int, s: UCBState) -> None:
+def add_losses(team: int, s: Any) -> None:
     """E += l for the experts of a team."""
     losses, row, predictor = s.estimates.losses, s.search.row, s.layout.predictor
     offset = np.uint64(s.layout.start[team])
@@ -357,7 +356,7 @@ def _learn_team(team: int, abstains: Bools, seen: bool, step: float, s: UCBState
     if abstains[s.layout.rule[team]]:
         s.estimates.paid[team] += step
     elif seen:
-        _add_losses(team, s)
+        add_losses(team, s)
     elif not s.variant.optimistic:  # else step (*) of UCB-GT: as if the loss were 0
         return
     s.estimates.updates[team] += 1.0
@@ -391,17 +390,16 @@ def _learn_own_rules(mask: Bools, abstains: Bools, seen: bool, step: float, s: U
 
 @inline
 def note(t: int, expert: int, abstains: Bools, mask: Bools, s: UCBState) -> None:
-    """A choice whose label is still to come is open; UCB-GT records who abstained."""
-    if s.variant.supervised or not abstains[s.layout.rule[s.layout.team[expert]]]:
-        s.estimates.open[expert] += 1
-        s.estimates.n_open[0] += 1
+    """A choice is open until its round is learnt; UCB-GT records who abstained."""
+    s.estimates.open[expert] += 1
+    s.estimates.n_open[0] += 1
     if s.variant.graph == ESTIMATED:
         record(t, abstains, s)
 
 
 @inline
 def _close(expert: int, s: UCBState) -> None:
-    """The label of a choice has come, or never will."""
+    """A choice was learnt, or its label will never come."""
     if s.estimates.open[expert] > 0:
         s.estimates.open[expert] -= 1
         s.estimates.n_open[0] -= 1
@@ -420,8 +418,8 @@ def update(expert: int, abstains: Bools, losses: Any, seen: bool, cost: float, m
     ``losses`` are those of the predictors, if the label was ``seen``; an abstaining expert's loss is ``cost``.
     """
     chosen, step = s.layout.team[expert], 1.0 if s.variant.counted else cost
+    _close(expert, s)
     if seen:
-        _close(expert, s)
         row = s.search.row
         if mask.size == 0:  # the chosen expert's predictor is all that is asked for
             own = s.layout.predictor[s.layout.start[chosen]]

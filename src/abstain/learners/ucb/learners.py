@@ -5,6 +5,7 @@ in their graph and in some settings; `kernels` holds the compiled algorithm, `gr
 """
 
 import copy
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,6 +28,8 @@ from .state import Estimates, UCBState, Variant, disagreements, estimates, no_gr
 
 MOST_BETA = 1e9
 """A width beyond any use, and far from overflow."""
+LEAST_PROVED = 0.5
+"""Theorem 3's proof, with Hoeffding's inequality for losses in [0, 1], needs a beta above this."""
 
 
 class IndexLearner(KernelLearner):
@@ -38,7 +41,8 @@ class IndexLearner(KernelLearner):
         loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`.
         seed: The seed of the learner's random numbers, which only ``ties="random"`` needs.
         graph: The feedback graph, which says who is updated.
-        beta: The width of the confidence term: 2.5 is the paper's, 0 has none.
+        beta: The width of the confidence term: 2.5 is the paper's, 0 has none. Nothing is proved for 1/2 and less,
+            which is told by a `UserWarning`.
         ties: "first" follows the tied expert with the lowest number, "random" any of them.
         feedback: Which labels come back; only "predicted" is possible here.
     """
@@ -67,6 +71,12 @@ class IndexLearner(KernelLearner):
         beta = as_number(beta, "beta", f"a number from 0 to {MOST_BETA:g}", lambda beta: 0.0 <= beta <= MOST_BETA)
         if not isinstance(ties, str) or ties not in ("first", "random"):
             raise InputError(f"ties: expected 'first' or 'random', got {shown(ties)}")
+        if beta <= LEAST_PROVED and "beta" in self.options:
+            warnings.warn(
+                f"beta: nothing is proved of {type(self).__name__} for {beta:g}, nor for any beta of 1/2 or less",
+                UserWarning,
+                stacklevel=5,
+            )
         self._kind = graphs.kernel_of(graph)
         self._as_given = copy.deepcopy(graph) if self._kind == GIVEN else graph
         self.graph, self.beta, self.ties = graph, beta, ties
@@ -237,9 +247,10 @@ class IndexLearner(KernelLearner):
         self.state = self._state_with(learnt, disagreements(len(counts), counts, self.round))
 
     def _open_choices(self) -> dict[str, Any]:
-        """Count how often each expert was chosen in the open decisions."""
+        """Count how often each expert was chosen in the rounds that are not learnt yet."""
         n_experts = self.experts.n_experts
-        chosen = np.array([expert for _, expert in self._identity.open.values()], np.int64)
+        waiting = [decision.expert for decision in self._backlog.decisions()]
+        chosen = np.array([*(expert for _, expert in self._identity.open.values()), *waiting], np.int64)
         if (chosen >= n_experts).any():
             raise InputError(f"pending: expected experts below {n_experts}, got {chosen.max()}")
         times = np.bincount(chosen, minlength=n_experts).astype(np.int32)
@@ -269,7 +280,8 @@ class UCB(IndexLearner):
         cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
         loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`.
         seed: The seed of the learner's random numbers, which only ``ties="random"`` needs.
-        beta: The width of the confidence term: 2.5 is the paper's, 0 has none.
+        beta: The width of the confidence term: 2.5 is the paper's, 0 has none. Nothing is proved for 1/2 and less,
+            which is told by a `UserWarning`.
         ties: "first" follows the tied expert with the lowest number, "random" any of them.
         feedback: Which labels come back; only "predicted" is possible here.
 
@@ -307,7 +319,8 @@ class UCBNT(IndexLearner):
 
     ``S_{j,t} = sqrt(2 beta log(t) / Q_{j,t})`` with Q the number of updates and mu the mean of the losses seen in them;
     an expert never updated comes first, ties go to the lowest number (or to one of the tied, ``ties="random"``). With
-    ``beta=2.5`` it is the paper's; the proofs ask for beta > 2, and for losses in [0, 1] beta = 0.625 would do.
+    ``beta=2.5`` it is the paper's; its proofs ask for beta > 2. For losses in [0, 1] every beta above 1/2 has a proof,
+    and 0.625 does what the paper asks of 2.5. For 1/2 and less nothing is proved.
 
     An edge to a loss that stays hidden updates nothing.
 
@@ -319,7 +332,8 @@ class UCBNT(IndexLearner):
         graph: "subset" (safe), "abstention" (the instance's own; biased, section 4.1), "self_loops" (UCB), "complete"
             (full information: a *supervised* learner, outside the protocol), "estimated" (UCB-GT's, without its
             optimistic step), or any `FeedbackGraph`.
-        beta: The width of the confidence term: 2.5 is the paper's, 0 has none.
+        beta: The width of the confidence term: 2.5 is the paper's, 0 has none. Nothing is proved for 1/2 and less,
+            which is told by a `UserWarning`.
         ties: "first" follows the tied expert with the lowest number, "random" any of them.
         feedback: Which labels come back; only "predicted" is possible here.
 
@@ -367,7 +381,8 @@ class UCBGT(IndexLearner):
         cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
         loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`.
         seed: The seed of the learner's random numbers, which only ``ties="random"`` needs.
-        beta: The width of the confidence term: 2.5 is the paper's, 0 has none.
+        beta: The width of the confidence term: 2.5 is the paper's, 0 has none. Nothing is proved for 1/2 and less,
+            which is told by a `UserWarning`.
         ties: "first" follows the tied expert with the lowest number, "random" any of them.
         feedback: Which labels come back; only "predicted" is possible here.
 

@@ -33,7 +33,7 @@ class Estimates(NamedTuple):
     losses: Array  # E (K,): int32 for losses in {0, 1}, else float64
     paid: Floats  # (G,) n, or the sum of the costs
     updates: Floats  # Q (G,)
-    open: NDArray[np.int32]  # (K,) choices of each expert whose label is still to come
+    open: NDArray[np.int32]  # (K,) choices of each expert that are not learnt yet
     n_open: Ints  # (1,) their sum
 
 
