@@ -361,9 +361,11 @@ def proposition_1(p: float = 0.99, cost: float = 0.9) -> Instance:
 
     With probability p the input is x~, and both predict with hinge losses ``c - beta`` and ``c - alpha``; else it is
     x*, and expert 0 has loss 0 while expert 1 abstains; ``alpha = c (1-p) / (2p)`` and ``beta = c (1-p) / 4``. The
-    proof needs p so close to 1 that the first n inputs are likely all x~, but n depends on alpha and beta, and so on p:
-    only trying shows whether a run is trapped. Of 200 runs of 100,000 rounds on the instance's own graph, more than
-    half follow expert 1 in over 90 % of their second half with the defaults, hardly any with p = 0.9, c = 0.5.
+    printed proof needs p so close to 1 that the first n inputs are likely all x~, but its n depends on p: it gives no
+    probability above 3e-6. The documentation has another proof (`UCBNT` on the instance's own graph follows expert 1
+    for ever with a probability as near to 1 as one likes, for p near enough to 1), which says nothing of a given p. Of
+    200 runs of 100,000 rounds, more than half follow expert 1 in over 90 % of their second half with the defaults,
+    hardly any with p = 0.9, c = 0.5.
 
     Args:
         p: The probability of x~, in (1/2, 1).
@@ -385,6 +387,47 @@ def proposition_1(p: float = 0.99, cost: float = 0.9) -> Instance:
     experts = from_columns(2, 2, "aligned", rule_subset=np.array([[True, True], [False, True]]))
     means = ((cost - beta) * p, cost - alpha * p)
     return Instance(experts, cost, losses.Hinge(), means, values, np.array([p, 1.0 - p]))
+
+
+def simple_example(mixed: float = 0.4, cost: float = 0.2, pieces: int = 20) -> Instance:
+    """Make the example of figure 6: on the left of a border labels are mixed, on the right all are +1.
+
+    The input is uniform on [0, 1], here on the middles of equal pieces. Predictors are the thresholds
+    ``sign(x - theta)``, rules abstain up to rho; theta and rho are any border between pieces, and a last rule never
+    abstains (expert ``k (n + 1) + n`` is the threshold k alone, of n = pieces + 1). The best threshold errs on half of
+    the mixed part, P/2, and the best pair abstains on it, c P, which is less for every c below 1/2.
+
+    Args:
+        mixed: P, the probability of the part with mixed labels; a multiple of ``1 / pieces``, in (0, 1).
+        cost: The cost of abstaining, in [0, 1].
+        pieces: The number of pieces of the line, 2 to 1,000.
+
+    Returns:
+        The problem.
+
+    Raises:
+        InputError: An argument is out of range.
+
+    >>> problem = simple_example(mixed=0.4, cost=0.2)
+    >>> problem.experts.n_experts, round(min(problem.means), 6), round(min(problem.means[21::22]), 6)
+    (462, 0.08, 0.2)
+    """
+    cost, pieces = as_share(cost, "cost"), as_count(pieces, "pieces", least=2, most=1000)
+    mixed = as_number(
+        mixed, "mixed", f"a multiple of 1/{pieces} in (0, 1)",
+        lambda share: 0.0 < share < 1.0 and abs(share * pieces - round(share * pieces)) < 1e-9,
+    )  # fmt: skip
+    border = np.arange(pieces + 1) / pieces
+    x = np.repeat((border[:-1] + border[1:]) / 2.0, 2)  # every piece twice: with both labels, or with +1
+    y = np.where((x < mixed) & (np.arange(len(x)) % 2 == 1), -1.0, 1.0)
+    scores = x[:, np.newaxis] - border
+    margins = np.hstack([scores, np.ones((len(x), 1))])
+    wrong, silent = (y[:, np.newaxis] * scores <= 0.0).astype(np.float64), margins <= 0.0
+    means = (wrong.T @ ~silent + cost * silent.sum(axis=0)) / len(x)
+    until = np.append(border, 0.0)
+    experts = from_columns(len(border), len(until), rule_subset=until[:, np.newaxis] <= until)
+    values, chances = np.hstack([scores, margins, y[:, np.newaxis]]), np.full(len(x), 1.0 / len(x))
+    return Instance(experts, cost, losses.ZeroOne(), tuple(means.ravel().tolist()), values, chances)
 
 
 @dataclass(frozen=True)
