@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._core.validation import as_floats, as_number, as_share, is_number
+from .._core.validation import as_count, as_floats, as_number, as_share, is_number
 from ..errors import InputError, shown
 from ..learners.cover.cont_exp3_abs import radius
+from ..learners.fast_rates import fast_rate
 from ..typing import Floats
 from .coverings import (
     LARGEST,
@@ -35,12 +36,20 @@ def as_rate(eta: Any, words: tuple[str, ...] = ("tuned", "anytime", "adaptive"))
     raise InputError(f"eta: expected {expected}, got {shown(eta)}")
 
 
-def exp3_abs_bound(T: int, K: int, cost: float, eta: float | str | None = None) -> float:
+def exp3_abs_bound(
+    T: int, K: int, cost: float, eta: float | str | None = None, delay: int = 0, gap: float | None = None
+) -> float:
     """Bound the expected regret of EXP3-ABS on any sequence: theorem 1.
 
     The bound is ``log K / eta + eta T (c^2 + 1) / 2`` for a number; ``sqrt(2 (c^2 + 1) T log K)`` for the tuned rate;
     ``2 sqrt((c^2 + 1) T log K)`` for "anytime"; for "adaptive", with ``S = 1 + (c^2 + 1) T``,
     ``(2^(1/8) + (1 + sqrt(2)) / 2) sqrt(S log K) + 2^(1/8) log K + (1 + c) log2 S`` (proved in the documentation).
+
+    If every round is learnt ``delay`` = d rounds late, ``eta d T`` is added, for a number and for "tuned" (proved in
+    the documentation); ``eta = sqrt(log K / (T ((c^2 + 1) / 2 + d)))`` then is the best rate.
+
+    For "both" it is of the order ``sqrt((c^2 + 1) T log K log T)``, and of the order ``(c^2 + 1) log T log(K T) / gap``
+    for i.i.d. rounds if the ``gap`` is given. The documentation has the constants, which are large; it is at most T.
 
     It bounds an expectation: the regret of single runs can be many times larger (`exp3_abs_tail_bound`).
 
@@ -48,7 +57,69 @@ def exp3_abs_bound(T: int, K: int, cost: float, eta: float | str | None = None) 
         T: The number of rounds.
         K: The number of experts.
         cost: The cost of abstaining, in [0, 1].
-        eta: The rate: a positive number, "tuned" (or None), "anytime" or "adaptive".
+        eta: The rate: a positive number, "tuned" (or None), "anytime", "adaptive" or "both".
+        delay: How many rounds late every round is learnt, as in `abstain.simulate`.
+        gap: For "both" and i.i.d. rounds: by how much the best expert's mean loss is below that of every other; None:
+            any sequence.
+
+    Returns:
+        The bound.
+
+    Raises:
+        InputError: An argument is out of range, or there is a delay at a rate that is not the same in all rounds.
+
+    >>> round(exp3_abs_bound(10_000, 2000, 0.2), 1)
+    397.6
+    >>> round(exp3_abs_bound(10_000, 2000, 0.2, eta=0.01, delay=10), 1)
+    1812.1
+    >>> [round(exp3_abs_bound(T, 2, 0.3, "both") / T, 2) for T in (10**6, 10**8, 10**10)]
+    [0.46, 0.05, 0.01]
+    """
+    rounds, log_experts, cost = as_size(T, "T"), math.log(as_size(K, "K")), as_share(cost, "cost")
+    rate, squares = as_rate(eta, ("tuned", "anytime", "adaptive", "both")), (cost**2 + 1.0) * rounds
+    late = as_count(delay, "delay", least=0)
+    if gap is not None:
+        gap = as_number(gap, "gap", f"a number in (0, 1], at least {LEAST:g}", lambda gap: LEAST <= gap <= 1.0)
+        if rate != "both":
+            raise InputError(f"gap: expected None unless the rate is 'both', got {gap:g} and {shown(eta)}")
+    if late > 0:
+        if rate == "tuned":
+            rate = math.sqrt(2.0 * log_experts / squares)
+        if isinstance(rate, str):
+            raise InputError(f"delay: expected 0 at the rate {rate!r}, got {late}")
+        return _by_squares(squares, log_experts, rate) + rate * late * rounds if log_experts > 0.0 else 0.0
+    if rate == "adaptive":
+        return adaptive_on_estimates(squares, log_experts, cost)
+    if rate == "both":
+        return _by_matching(rounds, log_experts, cost, gap)
+    return _by_squares(squares, log_experts, rate)
+
+
+def _by_matching(rounds: float, log_experts: float, cost: float, gap: float | None) -> float:
+    """Bound the regret of the rate "both", at most T."""
+    if log_experts == 0.0:
+        return 0.0  # the only expert is always followed
+    step, spread, least = 1.0 / (24.0 + 2.0 * log_experts), cost**2 + 1.0, 1e-9
+    changes = 1.0 + (0.5 / step + 0.25) * math.log(1.0 + spread * rounds / (2.0 * step * least))
+    rest, weight = log_experts + (1.0 + cost) * changes, 121.0 * math.sqrt(step * (changes + 1.0) * spread)
+    bound = min(rounds, rest + weight * math.sqrt(rounds) * math.sqrt(log_experts))
+    if gap is not None:
+        logs = 1.0 + log_experts + math.log(rounds)
+        bound = min(bound, weight**2 * logs / gap + 2.0 * rest + 2.0 * weight * math.sqrt(logs + least * rounds))
+    return bound
+
+
+def doubly_robust_bound(T: int, K: int) -> float:
+    """Bound the expected regret of `abstain.DoublyRobust` on any sequence, if labels come at once.
+
+    The bound is theorem A of the page "Doubly robust": ``18.9 sqrt((1 + 1.4 T) log K) + 1.05 sqrt(T log K log2(1 + 1.4
+    T)) + 0.8 log^2 K sqrt(T) + 1.1 log K + 97``, for the paper's feedback or "both", without memory, floor, guard and
+    capacity, and for rules such as rings, balls and thresholds in order. It excludes regret that grows as T; what is
+    measured is far smaller.
+
+    Args:
+        T: The number of rounds.
+        K: The number of experts, 2 or more.
 
     Returns:
         The bound.
@@ -56,14 +127,51 @@ def exp3_abs_bound(T: int, K: int, cost: float, eta: float | str | None = None) 
     Raises:
         InputError: An argument is out of range.
 
-    >>> round(exp3_abs_bound(10_000, 2000, 0.2), 1)
-    397.6
+    >>> [round(doubly_robust_bound(T, 2) / T, 3) for T in (10_000, 1_000_000)]
+    [0.232, 0.023]
     """
-    rounds, log_experts, cost = as_size(T, "T"), math.log(as_size(K, "K")), as_share(cost, "cost")
-    rate, squares = as_rate(eta), (cost**2 + 1.0) * rounds
-    if rate == "adaptive":
-        return adaptive_on_estimates(squares, log_experts, cost)
-    return _by_squares(squares, log_experts, rate)
+    rounds, log_experts = as_size(T, "T"), math.log(as_count(K, "K", least=2))
+    squares = 1.0 + 1.4 * rounds
+    return (
+        18.9 * math.sqrt(squares * log_experts)
+        + 1.05 * math.sqrt(rounds * log_experts * math.log2(squares))
+        + 0.8 * log_experts**2 * math.sqrt(rounds)
+        + 1.1 * log_experts
+        + 97.0
+    )
+
+
+def fast_rates_bound(T: int, N: int, cost: float, eta: float | None = None) -> float:
+    """Bound the expected regret of `abstain.FastRates` to the best of N predictors, on any sequence.
+
+    The bound is ``log N / eta`` if ``(e^eta - 1) / eta <= 2 (1 - c)``, whatever T is (Neu and Zhivotovskiy 2020,
+    theorems 1 and 12; they state it up to ``eta = 2 (1 - 2 c)``, for which their proof does not hold). For a larger
+    eta and c up to 1/2 it is ``log N / eta + eta T / 8`` (their proposition 5).
+
+    Args:
+        T: The number of rounds.
+        N: The number of predictors.
+        cost: The cost of abstaining, in [0, 1/2].
+        eta: The rate, a positive number; by default the learner's own, for costs below 1/2.
+
+    Returns:
+        The bound.
+
+    Raises:
+        InputError: An argument is out of range.
+
+    >>> [round(fast_rates_bound(T, 100, 0.4), 2) for T in (1000, 1_000_000)]
+    [13.0, 13.0]
+    """
+    rounds, log_predictors = as_size(T, "T"), math.log(as_size(N, "N"))
+    cost = as_number(cost, "cost", "a number in [0, 1/2]", lambda cost: 0.0 <= cost <= 0.5)
+    if eta is None and cost >= 0.5:
+        raise InputError(f"cost: expected less than 1/2 unless you give eta, got {cost:g}")
+    fast = fast_rate(cost) if cost < 0.5 else 0.0
+    if eta is not None:
+        eta = as_number(eta, "eta", "a positive number", lambda eta: LEAST <= eta <= LARGEST)
+    rate = fast if eta is None else eta
+    return log_predictors / rate + (0.0 if rate <= fast else rate * rounds / 8.0)
 
 
 def exp3_bound(T: int, K: int, eta: float | str | None = None) -> float:
@@ -310,22 +418,28 @@ def ucb_gt_bound(
 
 
 def exp3_abs_tail_bound(
-    T: int, K: int, cost: float, ix: float, delta: float = 0.01, eta: float | str | None = "adaptive"
+    T: int, K: int, cost: float, ix: float | str, delta: float = 0.01, eta: float | str | None = "adaptive"
 ) -> float:
     """Bound the regret of ``Exp3Abs(eta=eta, ix=ix)`` with high probability, on any sequence and against all experts
     at once.
 
     With ``D = log((K + 2) / delta)`` and ``Z = T + D / (2 ix)`` it is the regret on the estimates plus ``ix Z + D / (2
     ix) + (1 + c) sqrt(T D / 2)``. The former is ``log K / eta + eta (c^2 T + Z) / 2`` for a number (or the "tuned" one
-    of theorem 1); for "anytime" and "adaptive" see the documentation, which has the proof. The bound is at most T, and
-    smallest for an ``ix`` of about ``sqrt(D / (2 T))``. Without ``ix`` there is no such bound: the regret of single
-    runs has a heavy tail.
+    of theorem 1); for "anytime" and "adaptive" see the documentation, which has the proof. K + 2 events may go wrong;
+    at the anytime rate there is one more, and ``D = log((K + 3) / delta)``. The bound is at most T, and smallest for
+    an ``ix`` of about ``sqrt(D / (2 T))``. Without ``ix`` there is no such bound: the regret of single runs has a heavy
+    tail.
+
+    A constant ``ix`` lets regret grow as T. For ``ix="anytime"`` and the anytime rate, with ``D = log((K + 2) /
+    delta)``, the bound is ``(2 sqrt((c^2 + 1) log K) + sqrt(log K / (c^2 + 1)) + D sqrt((c^2 + 1) / log K) + (1 + c)
+    sqrt(D / 2)) sqrt(T) + D / 2``; at the adaptive rate it is of the order ``sqrt(T log K log T) + D sqrt(T / log K)``,
+    with constants in the documentation. A rate that stays the same is half that for ``ix``.
 
     Args:
         T: The number of rounds.
         K: The number of experts.
         cost: The cost of abstaining, in [0, 1].
-        ix: The learner's ``ix``, a positive number.
+        ix: The learner's ``ix``, a positive number or "anytime".
         delta: The probability that the regret is larger.
         eta: The rate: a positive number, "tuned" (or None), "anytime" or "adaptive".
 
@@ -337,21 +451,51 @@ def exp3_abs_tail_bound(
 
     >>> round(exp3_abs_tail_bound(10_000, 20, 0.2, ix=0.02))
     1060
+    >>> [round(exp3_abs_tail_bound(T, 20, 0.2, ix="anytime", eta="anytime") / T, 3) for T in (10_000, 1_000_000)]
+    [0.122, 0.012]
     """
     rounds, experts, cost = as_size(T, "T"), as_size(K, "K"), as_share(cost, "cost")
-    ix = as_number(ix, "ix", f"a positive number ({LEAST:g} to {LARGEST:g})", lambda x: LEAST <= x <= LARGEST)
+    falls = isinstance(ix, str) and ix == "anytime"
+    if not falls:
+        wanted = f"'anytime' or a positive number ({LEAST:g} to {LARGEST:g})"
+        ix = as_number(ix, "ix", wanted, lambda x: LEAST <= x <= LARGEST)
     delta = as_number(delta, "delta", f"a number in (0, 1), at least {LEAST:g}", lambda share: LEAST <= share < 1.0)
-    log_experts, doubt = math.log(experts), math.log((experts + 2.0) / delta)
-    seen = rounds + doubt / (2.0 * ix)
+    rate, spread, log_experts = as_rate(eta), cost**2 + 1.0, math.log(experts)
+    if falls and log_experts == 0.0:
+        return 0.0  # the only expert is always followed
+    if rate == "tuned":
+        rate = math.sqrt(2.0 * log_experts / (spread * rounds))
+    if falls and isinstance(rate, float):
+        falls, ix = False, rate / 2.0
+    # what may go wrong, each with probability delta / events
+    events = experts + (3.0 if rate == ("adaptive" if falls else "anytime") else 2.0)
+    doubt = math.log(events / delta)
+    of_draws = (1.0 + cost) * math.sqrt(rounds * doubt / 2.0)
+    if falls:
+        return float(min(rounds, _by_falling_ix(rounds, log_experts, cost, doubt, rate == "adaptive") + of_draws))
+    seen = rounds + doubt / (2.0 * float(ix))
     squares = cost**2 * rounds + seen
-    rate, spread = as_rate(eta), cost**2 + 1.0
     if rate == "adaptive":
         on_estimates = adaptive_on_estimates(squares, log_experts, cost)
     elif rate == "anytime":
         on_estimates = 2.0 * math.sqrt(spread * rounds * log_experts)
-        on_estimates += math.sqrt(log_experts / spread) * doubt / (4.0 * ix)
+        on_estimates += math.sqrt(log_experts / spread) * doubt / (4.0 * float(ix))
     else:
-        number = rate if isinstance(rate, float) else math.sqrt(2.0 * log_experts / (spread * rounds))
-        on_estimates = (log_experts / number if log_experts > 0.0 else 0.0) + number * squares / 2.0
-    of_runs = ix * seen + doubt / (2.0 * ix) + (1.0 + cost) * math.sqrt(rounds * doubt / 2.0)
-    return min(rounds, on_estimates + of_runs)
+        on_estimates = (log_experts / float(rate) if log_experts > 0.0 else 0.0) + float(rate) * squares / 2.0
+    return float(min(rounds, on_estimates + float(ix) * seen + doubt / (2.0 * float(ix)) + of_draws))
+
+
+def _by_falling_ix(rounds: float, log_experts: float, cost: float, doubt: float, adaptive: bool) -> float:
+    """Bound what half the rate of each round, added to P, leaves: regret on the estimates and their errors."""
+    spread = cost**2 + 1.0
+    if not adaptive:
+        first = math.sqrt(log_experts / spread)
+        on_estimates = 2.0 * math.sqrt(spread * rounds * log_experts) + doubt / 2.0
+        return on_estimates + (first + doubt / first) * math.sqrt(rounds)
+    scaled = log_experts / 2.0**0.25
+    least = 2.0 * scaled / (doubt + math.sqrt(doubt**2 + 4.0 * (1.0 + spread * rounds) * scaled))
+    least = min(least, 2.0**-0.125)  # no rate is below
+    squares = spread * rounds + doubt / least
+    doublings = max(log_experts, 0.5) * math.log2(1.0 + squares)
+    bias = math.sqrt(rounds * (doublings + doubt) / (8.0 * (1.0 - math.exp(-0.5))))
+    return float(adaptive_on_estimates(squares, log_experts, cost) + doubt / least + bias)
