@@ -1,4 +1,4 @@
-"""The times of cases, for capacities per day."""
+"""The times of cases, for capacities per day and ages."""
 
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -24,19 +24,19 @@ class Clock(NamedTuple):
     kind: str | None = None
     """One of `KINDS`."""
 
-    def at(self, time: Any, needed: bool) -> "Clock":
+    def at(self, time: Any, why: str | None) -> "Clock":
         """Return the clock after a case at ``time``.
 
         Args:
             time: A datetime, seconds, or None.
-            needed: Whether a case must have a time.
+            why: Why a case must have a time; None if it need not.
 
         Raises:
             InputError: If a needed time is missing, or if a time is of another kind, out of range, or before the last.
         """
         if time is None:
-            if needed:
-                raise InputError("time: expected one for every case, because the capacity is per day, got None")
+            if why is not None:
+                raise InputError(f"time: expected one for every case, because {why}, got None")
             return self
         kind, now = _read(time)
         if self.kind not in (None, kind):

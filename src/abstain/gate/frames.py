@@ -33,6 +33,8 @@ class Block(NamedTuple):
     """(n,) microseconds since some origin, not decreasing."""
     due: Ints | None = None
     """(n,) the number of the case, from 0, before which the label is learnt; above its own."""
+    came: Ints | None = None
+    """(n,) with ``due``: of labels that are learnt before the same case, the lowest number goes first."""
 
 
 class PlayedCases(NamedTuple):

@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -38,6 +39,7 @@ from .frames import (
     inputs,
     played_cases,
 )
+from .maturity import Ages, as_maturity
 from .policy import Policy
 from .prices import Prices, threshold_at, weighed
 
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
 
 COUNTS = "gate.counts"
 """The name of the counts in a file."""
+TIMES = "gate.times"
+"""The name of the times of cases that are not old enough yet, in a file."""
 
 
 class Gate:
@@ -71,6 +75,9 @@ class Gate:
         thresholds: How many thresholds each model has, the thresholds themselves, or "quantiles" of the log that
             `warm_start` learns from.
         capacity: A limit on reviews: a share of the cases, or an `abstain.Capacity`.
+        maturity: The age at which cases are learnt, for labels whose delay depends on what they say: a number of
+            cases, a timedelta, or a text such as "14 days" (then every case needs a time). A label that comes earlier
+            is kept. By default labels are learnt when they come.
         learner: A class of learner, or a function with the same arguments that makes one.
         seed: The seed of the random numbers; without one, every gate draws different numbers.
 
@@ -100,6 +107,7 @@ class Gate:
         labels: "str | tuple[float, float]" = "answered",
         thresholds: Any = 48,
         capacity: CapacityLike = None,
+        maturity: "int | timedelta | str | None" = None,
         learner: Callable[..., Learner] = DoublyRobust,
         seed: Seed = None,
     ) -> None:
@@ -124,6 +132,8 @@ class Gate:
             raise InputError(f"learner: expected a class of learner, or a function, got {shown(learner)}")
         self._kind: Callable[..., Learner] | None = learner
         self._clock = Clock()
+        age = as_maturity(maturity)
+        self._ages = None if age is None else Ages(age)
         self._learner: Learner | None = None
         self._starting = threading.RLock()  # held until there is a learner, which has a lock of its own
         self._tally = Tally(np.empty((len(self._models), 0)))
@@ -135,6 +145,8 @@ class Gate:
         """Make the learner."""
         assert self._kind is not None
         made = make_learner(self._kind, thresholds, self._prices, self._labels, self._capacity, self._seed)
+        if self._ages is not None:
+            made.ripen(0)
         self._tally = Tally(thresholds)
         self._learner, self._kind = made, None
 
@@ -208,6 +220,11 @@ class Gate:
         return self._capacity
 
     @property
+    def maturity(self) -> int | timedelta | None:
+        """The age at which cases are learnt: a number of cases, or a span of time; None: when labels come."""
+        return None if self._ages is None else self._ages.maturity.given
+
+    @property
     def seed(self) -> Seed:
         """The seed, as it was given."""
         return self._seed
@@ -235,7 +252,10 @@ class Gate:
 
     @property
     def pending(self) -> tuple[int, ...]:
-        """The numbers of the cases whose label may still be learnt."""
+        """The numbers of the open cases, whose label `learn` still takes.
+
+        Cases without a label are none of them, nor those whose label is kept until they are old enough.
+        """
         return () if self._learner is None else self._learner.pending
 
     @property
@@ -249,6 +269,8 @@ class Gate:
             raise ReadOnlyError(f"last_time: expected None, which starts the clock anew, got {shown(time)}")
         with self.learner.lock:
             self._clock = Clock()
+            if self._ages is not None:
+                self._ages.restart()
 
     # One case.
 
@@ -258,8 +280,8 @@ class Gate:
         Args:
             answers: What each model says, by its name. A model that is not named, or says None or NaN, has no answer.
             stake: What is at stake, for gates with ``max_stake``.
-            time: When the case came, for capacities per day: a datetime, or seconds. All cases of a gate have the same
-                kind of time; datetimes without a time zone are read as UTC.
+            time: When the case came, for capacities per day and a maturity in days: a datetime, or seconds. All cases
+                of a gate have the same kind of time; datetimes without a time zone are read as UTC.
 
         Returns:
             The case: what to do, and all that `learn` needs.
@@ -292,8 +314,12 @@ class Gate:
         said = self._task.read_all(answers, self._models)
         prices, capacity = self._prices, self._capacity
         share = 1.0 if stake is None and prices.max_stake is None else prices.as_stake(stake)
-        per_day = capacity is not None and capacity.per_day is not None
-        return Asked(said, stake, share, clock.at(time, per_day) if per_day or time is not None else clock)
+        why = None
+        if capacity is not None and capacity.per_day is not None:
+            why = "the capacity is per day"
+        elif self._ages is not None and self._ages.maturity.span is not None:
+            why = "the maturity is a span of time"
+        return Asked(said, stake, share, clock if why is None and time is None else clock.at(time, why))
 
     def _decide(self, asked: Asked, keep: bool) -> Case:
         learner, models = self.learner, self._models
@@ -333,10 +359,17 @@ class Gate:
             if clock is not self._clock:
                 self._clock = clock
             self._tally.add(row)
+            if self._ages is not None:
+                if clock.last is not None:
+                    self._ages.add([clock.last])
+                learner.ripen(self._ages.last_ripe(learner.round))
         return case
 
     def learn(self, case: "Case | str", label: Any, source: str | None = None) -> None:
         """Learn the true label of a case, at any later time, once.
+
+        If the gate has a ``maturity`` and the case is not as old yet, the label is kept. It is learnt after the
+        decision with which the case is old enough.
 
         Args:
             case: The case, or its JSON.
@@ -462,39 +495,53 @@ class Gate:
     def _playing(self, delay: int = 0, later: bool = False) -> Iterator[Player]:
         """Give a function that plays blocks of cases, with labels ``delay`` cases late, or (``later``) when blocks say.
 
-        It does what `decide` and `learn` would, bit for bit. After an exception the gate is as before; Ctrl-C leaves it
-        after the cases played, with their labels learnt.
+        It does what `decide` and `learn` would, except that cases without a label are learnt when their label would
+        come, which nobody knows live. A maturity in cases is obeyed; one in days is for ``due``, in the blocks. In the
+        end, labels that are still to come are not learnt: their cases stay open. After an exception the gate is as
+        before; Ctrl-C leaves it after the cases played.
         """
         with self._all_or_nothing():
-            learner = self.learner
-            game = learner.playing(as_count(delay, "delay", least=0), later)
+            learner, ages = self.learner, self._ages
+            late = as_count(delay, "delay", least=0)
+            if ages is not None and ages.maturity.cases is not None:
+                late = max(late, ages.maturity.cases)
+            game = learner.playing(late, later)
 
             def play(block: Block) -> PlayedCases:
                 X = inputs(block, self._task.two, self._clock.last)
                 n = len(X)
                 out = room_for(n, 2 if isinstance(learner, WeightedLearner) and learner.new_carry().size > 1 else 0)
                 costs = learner.cost.of(X, learner.round + 1, n)
-                game.play(Table(X, learner.loss.labels(block.losses), costs, block.due), NO_EDGES, _no_progress, out)
+                table = Table(X, learner.loss.labels(block.losses), costs, block.due, block.came)
+                game.play(table, NO_EDGES, _no_progress, out)
                 self._tally.add_all(X)
                 if block.time is not None and n > 0:
                     self._clock = self._clock._replace(last=int(block.time[-1]))
+                    if ages is not None:
+                        ages.add(block.time.tolist())
                 return played_cases(out, self.thresholds, block.stake)
+
+            def leave() -> None:
+                game.leave()
+                if ages is not None:
+                    learner.ripen(ages.last_ripe(learner.round))
 
             try:
                 yield play
             except Exception:
                 raise
             except BaseException:
-                game.finish()
+                leave()
                 raise
-            game.finish()
+            leave()
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         """Hold the lock; an exception undoes all that happened inside."""
         learner = self.learner
         with learner.lock:
-            before = learner.snapshot(), {**vars(self), "_tally": copy.deepcopy(self._tally)}
+            ages = None if self._ages is None else self._ages.copy()
+            before = learner.snapshot(), {**vars(self), "_tally": copy.deepcopy(self._tally), "_ages": ages}
             try:
                 yield
             except Exception:
@@ -593,6 +640,7 @@ class Gate:
         with self._starting if learner is None else learner.lock:
             values = {name: value for name, value in vars(self).items() if name != "_starting"}
             values["_tally"] = copy.deepcopy(self._tally)
+            values["_ages"] = None if self._ages is None else self._ages.copy()
             if learner is not None:
                 values["_learner"] = type(learner), learner.__getstate__()
             return values
@@ -626,12 +674,15 @@ class Gate:
                 "labels": self._labels.given,
                 "last_time": self._clock.last,
                 "time_kind": self._clock.kind,
+                "maturity": None,
             }
             arrays = {**arrays, COUNTS: self._tally.counts}
+            if self._ages is not None:
+                kept["maturity"], arrays[TIMES] = self._ages.to_file()
         files.write(path, {**header, "gate": kept}, arrays)
 
     @classmethod
-    def _of_file(cls, learner: Learner, kept: Any, counts: Any) -> Self:
+    def _of_file(cls, learner: Learner, kept: Any, counts: Any, times: Any) -> Self:
         """Return the gate that a file describes, by its learner; raise a `ValueError` if the parts do not fit."""
         gate = cls.__new__(cls)
         gate._models = as_names(kept["models"])
@@ -641,6 +692,11 @@ class Gate:
         gate._capacity, gate._seed = getattr(learner, "capacity", None), learner.seed
         gate._clock = Clock.from_file(kept["last_time"], kept["time_kind"])
         gate._kind, gate._starting = None, threading.RLock()
+        ripe = learner.last_ripe
+        age = kept.get("maturity")
+        gate._ages = None if age is None else Ages.from_file(age, times, learner.round, ripe)
+        if gate._ages is None and ripe is not None:
+            raise InputError("gate: expected a maturity for cases that wait until they are old enough, got none")
         if getattr(learner.cost, "value", None) != prices.cost:
             raise InputError(f"gate: the prices do not fit the learner's cost, {learner.cost!r}")
         if learner.loss != ModelLosses(prices.plain, prices.of_signs):

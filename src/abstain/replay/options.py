@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .._core.validation import as_count, as_number, as_seed, as_share
 from ..errors import InputError, shown
+from ..gate.maturity import Maturity, as_maturity
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,6 +95,7 @@ class Options:
     delay: int = 0
     time: str | None = None
     label_time: str | None = None
+    maturity: str | None = None
     learner: str | None = None
     warm_start: float = 0.0
     seed: int = 0
@@ -113,6 +115,8 @@ class Options:
             raise InputError("--label-time: expected --time with it, the column with the time of the case")
         if self.label_time is not None and self.delay > 0:
             raise InputError("--delay: expected either --delay or --label-time, got both")
+        if self.age is not None and self.age.span is not None and self.time is None:
+            raise InputError("--maturity: expected --time with a span of time, the column with the time of the case")
 
     def _check_models(self) -> None:
         names = [model.name for model in self.models]
@@ -158,6 +162,21 @@ class Options:
             )
 
     @property
+    def age(self) -> Maturity | None:
+        """The age at which cases are learnt."""
+        return as_maturity(self.maturity, "--maturity")
+
+    @property
+    def late(self) -> int:
+        """How many rows late labels are learnt, where the rows do not say it themselves."""
+        return max(self.delay, 0 if self.age is None else self.age.cases or 0)
+
+    @property
+    def by_time(self) -> bool:
+        """Whether rows say themselves when their label is learnt."""
+        return self.label_time is not None or (self.age is not None and self.age.span is not None)
+
+    @property
     def found_task(self) -> str:
         """The task; if it is not given, the models tell it."""
         if self.task is not None:
@@ -183,6 +202,7 @@ class Options:
                   "--mistake-price": self.mistake_price, "--mistake-column": self.mistake_column,
                   "--max-error": self.max_error, "--capacity": self.capacity, "--labels": self.labels,
                   "--delay": self.delay or None, "--time": self.time, "--label-time": self.label_time,
+                  "--maturity": self.maturity,
                   "--learner": self.learner, "--warm-start": self.warm_start or None, "--seed": self.seed,
                   "--unit": self.unit or None, "--out": out}  # fmt: skip
         for option, value in values.items():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import learners
+from .._core import parts
 from ..alternatives import Retuning, Rounds, Totals, first_tenth, follow, sums
 from ..errors import InputError, shown
 from ..gate.frames import PlayedCases, Player
@@ -50,6 +51,8 @@ def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float) 
         settings["max_error"] = options.max_error
     if options.capacity is not None:
         settings["capacity"] = options.capacity
+    if options.maturity is not None:
+        settings["maturity"] = options.maturity
     if options.learner is not None:
         settings["learner"] = _learner(options.learner)
     try:
@@ -59,8 +62,13 @@ def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float) 
 
 
 def _learner(name: str) -> Any:
-    """A learner by the name of its class. Supervised learners need labels that a gate never gets."""
-    known = {
+    """A learner by the name of its class, or by ``module:Class``, looked for in the current folder first."""
+    if parts.is_path(name):
+        try:
+            return parts.take_class(name, str(Path.cwd()), learners.Learner, "a learner")
+        except InputError as error:
+            raise InputError(f"--learner: {str(error).removeprefix('kind: ')}") from None
+    known = {  # supervised learners need labels that a gate never gets
         one: kind
         for one in learners.__all__
         if inspect.isclass(kind := getattr(learners, one))
@@ -71,7 +79,7 @@ def _learner(name: str) -> Any:
     for one, kind in known.items():
         if one.lower() == name.lower():
             return kind
-    raise InputError(f"--learner: expected one of {', '.join(known)}, got {shown(name)}")
+    raise InputError(f"--learner: expected one of {', '.join(known)}, or module:Class, got {shown(name)}")
 
 
 MOST_PIECES = 200

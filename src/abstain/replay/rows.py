@@ -24,13 +24,14 @@ class Rows:
     """A file of records: confidence and loss of each model, and what else a row has."""
 
     def __init__(self, path: Path, n_models: int, *, said: bool, stake: bool, time: bool, due: bool) -> None:
+        """``due``: whether rows say themselves when their label arrives."""
         fields: list[tuple[object, ...]] = [
             ("confidence", "f8", (n_models,)),
             ("losses", "f8", (n_models,)),
             ("row", "i8"),
         ]
         fields += [("said", "f8", (n_models,))] * said + [("stake", "f8")] * stake
-        fields += [("time", "i8")] * time + [("due", "i8")] * due + [("class", "u1")]
+        fields += [("time", "i8")] * time + [("due", "i8"), ("came", "i8")] * due + [("class", "u1")]
         self.path, self.dtype, self.n_models = path, np.dtype(fields), n_models
         self.n = 0
         self.cost = 0.0
@@ -61,7 +62,7 @@ class Rows:
         return Slice(begin, np.fromfile(self.path, self.dtype, end - begin, offset=begin * size), self.cost)
 
     def mean_wait(self, delay: int) -> float:
-        """How many rows late labels arrive on average; ``delay``, unless the rows have times."""
+        """How many rows late labels are learnt on average; ``delay``, unless the rows have times."""
         if not self.has("due"):
             return float(min(delay, self.n))
         waits = (np.minimum(part.records["due"], self.n) - np.arange(part.begin, part.begin + part.n)
@@ -107,7 +108,7 @@ class Slice:
         """The rows as the gate takes them; its first case is row ``origin``."""
         due = self.field("due")
         return Block(self.confidence, self.losses, self.field("said"), self.field("stake"), self.field("time"),
-                     None if due is None else due - origin)  # fmt: skip
+                     None if due is None else due - origin, self.field("came"))  # fmt: skip
 
     def rounds(self) -> Rounds:
         """The rows as the alternatives take them: a missing answer has the least confidence, and stakes count."""
@@ -116,7 +117,7 @@ class Slice:
         return Rounds(np.where(np.isnan(sure), -np.inf, sure), self.losses, np.full(self.n, self._cost))
 
     def due(self, delay: int) -> Ints:
-        """The row before which each label arrives."""
+        """The row before which each label is learnt."""
         due = self.field("due")
         return np.arange(self.begin, self.begin + self.n) + delay + 1 if due is None else due
 
@@ -181,9 +182,9 @@ def prepare(slices: Slices, options: Options, judge: Judge, max_stake: float, ro
             records["time"] = microseconds(frame[options.time], begin, may_miss=False)
             last = _check_order(frame[options.time], records["time"], last, begin)
         if options.label_time is not None:
-            records["due"] = microseconds(frame[options.label_time], begin, may_miss=True)
+            records["came"] = microseconds(frame[options.label_time], begin, may_miss=True)
             text = f"a time not before that of its case (column {options.time})"
-            check(frame[options.label_time], records["due"] >= records["time"], begin, text)
+            check(frame[options.label_time], records["came"] >= records["time"], begin, text)
         if options.mistake_column is not None:
             stake = numbers(frame[options.mistake_column], begin)
             _check_stakes(frame[options.mistake_column], stake, begin, max_stake)
@@ -191,16 +192,18 @@ def prepare(slices: Slices, options: Options, judge: Judge, max_stake: float, ro
         records = records[judge.fill(records, frame, begin)]
         facts.unlabelled += len(frame) - len(records)
         facts.look(records["confidence"], records["losses"], records["stake"] if rows.has("stake") else 1.0)
-        if options.label_time is not None:
+        if rows.has("due"):
             times.append(records["time"].copy())
-            comes = records["due"] != NEVER
+        if options.label_time is not None:
+            comes = records["came"] != NEVER
             facts.never += int((~comes).sum())
-            facts.late += float((records["due"] - records["time"])[comes].sum() / 1e6)
+            facts.late += float((records["came"] - records["time"])[comes].sum() / 1e6)
         rows.append(records)
         progress("checking", begin + len(frame), slices.rows)
     if options.label_time is not None:
         facts.late /= max(1, rows.n - facts.never)
-        _count_due(rows, np.concatenate(times))
+    if rows.has("due"):
+        _count_due(rows, np.concatenate(times), options)
     return facts
 
 
@@ -217,12 +220,29 @@ def _check_order(column: "pl.Series", times: Ints, last: int | None, begin: int)
     return int(times[-1])
 
 
-def _count_due(rows: Rows, times: Ints) -> None:
-    """Turn times of labels into rows: a label arrives before the first later case at or after its time."""
+def _count_due(rows: Rows, times: Ints, options: Options) -> None:
+    """Turn times of labels into rows: a label arrives before the first later case at or after its time.
+
+    If there is a maturity, the label is not learnt before its case is old enough: then right after the decision that
+    makes it so, before labels that arrive later. A label that has not arrived with the last row is never learnt.
+    """
+    n, never = len(times), len(times) + 1
     for part in rows.slices():
-        came = part.records["due"]
-        due = np.searchsorted(times, came, side="left")
-        part.records["due"] = np.maximum(due, np.arange(part.begin, part.begin + part.n) + 1)
+        row = np.arange(part.begin, part.begin + part.n)
+        if options.label_time is None:
+            due = row + options.delay + 1
+            came = times[np.minimum(row + options.delay, n - 1)]
+        else:
+            came = part.records["came"]
+            due = np.searchsorted(times, came, side="left")
+            due = np.where(due == n, np.where((row == n - 1) & (came == times[-1]), n, never), np.maximum(due, row + 1))
+        if options.age is not None:
+            old = row + (options.age.cases or 0)
+            if options.age.span is not None:
+                old = np.searchsorted(times, part.records["time"] + options.age.span, side="left")
+            came = np.maximum(came, times[np.minimum(old, n - 1)])
+            due = np.maximum(due, np.where(old >= n, never, old + 1))
+        part.records["due"], part.records["came"] = due, came
         rows.overwrite(part.begin, part.records)
 
 

@@ -78,7 +78,7 @@ def _play(
         max_stake = options.mistake_price or largest(slices, options.mistake_column)
     gate = make_gate(options, pair, max_stake)
     rows = Rows(scratch / "rows", len(models), said=pair is not None, stake=options.mistake_column is not None,
-                time=options.time is not None, due=options.label_time is not None)  # fmt: skip
+                time=options.time is not None, due=options.by_time)  # fmt: skip
     facts = prepare(slices, options, Judge(options, classes, pair), max_stake, rows, progress)
     check_enough(rows.n, str(log.path))
     slices.path.unlink()
@@ -88,13 +88,13 @@ def _play(
     n_classes = 1 if classes is None else len(classes.told_apart)
     mistake = rows.cost if task == "number" else 0.0
     game = Game(rows, gate, warm=warm, mistake=mistake, n_classes=n_classes, cases=cases)
-    played = game.play(min(options.delay, rows.n), progress)
+    played = game.play(min(options.late, rows.n), progress)
     progress("writing", 0, 1)
     scored = rows.n - played.first
     stakes = options.mistake_column is not None
     table = policies(played, models, options.seed, None if stakes else options.max_error)
     delay = how_late(options, facts.late)
-    late = rows.mean_wait(options.delay) >= rows.n / 10
+    late = rows.mean_wait(options.late) >= rows.n / 10
     setting = Setting(
         rows.n, scored, options.labels, options.capacity, late, gate.unit, options.unit, rows.cost, stakes
     )

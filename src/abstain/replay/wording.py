@@ -63,9 +63,13 @@ def span(seconds: float) -> str:
 
 def how_late(options: Options, seconds: float) -> str:
     """When labels arrive; ``seconds`` is their mean delay, if the log has times."""
+    kept = ""
+    if options.age is not None:
+        age = options.maturity if options.age.span is not None else f"{options.age.cases:,} rows"
+        kept = f", and were kept until their case was {age} old"
     if options.label_time is not None:
-        return f"when the column {options.label_time} says, {span(seconds)} after the case in the mean"
-    return f"{options.delay:,} rows late" if options.delay else "at once"
+        return f"when the column {options.label_time} says, {span(seconds)} after the case on average{kept}"
+    return (f"{options.delay:,} rows late" if options.delay else "at once") + kept
 
 
 def how_much(gate: Gate, options: Options) -> str | None:
