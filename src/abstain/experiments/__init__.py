@@ -1,7 +1,12 @@
+# ruff: noqa: E402 (first of all, whether the extra is there)
 """Experiments: studies, the jobs they are played in, claims about their results, figures and a report.
 
 These names are for people who write studies, claims, figures or sections of the report; `abstain.paper` uses no others.
 """
+
+from .._core.extras import need
+
+need("pydantic", "abstain.experiments", "studies")
 
 from .._core.pages import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY
 from . import seeds
@@ -40,15 +45,15 @@ from .model import Count, Items, Keyed, Model, counting, listing, word_of
 from .outputs import file_name, make_folder, write
 from .registry import CLAIMS, FIGURES, SECTIONS, STUDIES, register, registered
 from .report import Cell, HtmlTable, Section, render
-from .sets import GAPPED, INSTANCES, PREDICTING, PROPOSITION_1, MissingDataError, fingerprint
+from .sets import GAPPED, INSTANCES, LEAD, LEADING, PROPOSITION_1, MissingDataError, fingerprint
 from .specs import ExpertsSpec, LearnerSpec, SetSpec
 from .study import Columns, Description, LearnerStudy, Study, with_curves
 from .style import GREY, OTHERS, RED, STYLES, Style, look, new_figure, plain, rendered, styles, trying, write_figure
 from .toml import StudyFile, read, select
 
 __all__ = [
-    "BLACK", "BLUE", "CLAIMS", "FIGURES", "GAPPED", "GREEN", "GREY", "INSTANCES", "IN_ALL", "LINEAR", "ORANGE",
-    "OTHERS", "PART", "PREDICTING", "PROPOSITION_1", "PUBLISHED", "PURPLE", "QUANTITIES", "RED", "SECTIONS", "SKY",
+    "BLACK", "BLUE", "CLAIMS", "FIGURES", "GAPPED", "GREEN", "GREY", "INSTANCES", "IN_ALL", "LEAD", "LEADING", "LINEAR",
+    "ORANGE", "OTHERS", "PART", "PROPOSITION_1", "PUBLISHED", "PURPLE", "QUANTITIES", "RED", "SECTIONS", "SKY",
     "START", "STUDIES", "STYLES", "Cell", "Claim", "Columns", "Count", "Curve", "Description", "ExpertsSpec",
     "Failure", "Figure", "Finding", "HtmlTable", "Items", "Job", "Keyed", "LearnerSpec", "LearnerStudy", "Marks",
     "MissingDataError", "Model", "Panel", "PanelGrid", "Place", "Record", "Results", "Run", "Section", "SetSpec",

@@ -79,6 +79,7 @@ class Claim:
         of_readings: Whether other readings of the paper are judged by it, too.
         note: A remark below the numbers in the report.
         see: The key of a section of the report that says more.
+        changed: A sentence of the report that says so, if the rule was changed after a look at results.
     """
 
     number: int
@@ -88,6 +89,7 @@ class Claim:
     of_readings: bool = False
     note: str = ""
     see: str = ""
+    changed: str = ""
 
     def __post_init__(self) -> None:
         as_count(self.number, "claim: number")
@@ -112,6 +114,13 @@ class Verdict:
     studies: tuple[str, ...]
     note: str = ""
     see: str = ""
+    changed: str = ""
+    quick: bool = False
+
+    @property
+    def label(self) -> str:
+        """The verdict in words: quick runs judge nothing, and say so."""
+        return f"{self.verdict} (quick)" if self.quick else self.verdict
 
     @property
     def mark(self) -> str:
@@ -164,17 +173,20 @@ def judge(results: Results, claims: Iterable[Claim] | None = None) -> list[Verdi
 
 
 def verdict(claim: Claim, results: Results) -> Verdict:
-    """Judge one claim. If its judge raises an error, the verdict reports it; other claims are not affected."""
+    """Judge one claim. If its judge raises an error, the verdict reports it; other claims are not affected.
+
+    Of quick runs the numbers are told, but nothing is judged.
+    """
     try:
         finding = claim.judge(results)
         if not isinstance(finding, Finding):
             raise InputError(f"judge: expected a Finding, got {finding!r}")
     except Exception as error:
         finding = Finding("not judged", f"Its judge failed ({type(error).__name__}: {error}).")
-    studies = tuple(sorted(set(finding.studies)))
+    studies, quick = tuple(sorted(set(finding.studies))), results.quick
     return Verdict(
-        claim.number, claim.text, claim.rule, finding.word, finding.numbers, list(finding.fails_at), studies,
-        claim.note, claim.see,
+        claim.number, claim.text, claim.rule, "not judged" if quick else finding.word, finding.numbers,
+        [] if quick else list(finding.fails_at), studies, claim.note, claim.see, claim.changed, quick,
     )  # fmt: skip
 
 
@@ -195,6 +207,6 @@ def table(verdicts: Sequence[Verdict]) -> "Table":
             numbers.append(f"\n○ {failure}", style="dim")
         if len(one.fails_at) > _SHOWN:
             numbers.append(f"\n  and {len(one.fails_at) - _SHOWN} more", style="dim")
-        word = Text(f"{one.mark} {one.verdict}", style=_COLOURS[one.verdict])
+        word = Text(f"{one.mark} {one.label}", style=_COLOURS[one.verdict])
         result.add_row(str(one.number), Text(one.claim), word, numbers)
     return result

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from .results import Results, read_all
 
 MOST = 20
@@ -15,10 +13,7 @@ MOST = 20
 def differences(one: Path, other: Path) -> list[str]:
     """A sentence for each difference between two folders, or files, of results; none if they are the same.
 
-    What depends on the machine, times and hosts, is not compared.
-
-    Raises:
-        FileError: If one of them has no results.
+    What depends on the machine, times and hosts, is not compared. Without results there is a `FileError`.
     """
     first, second = read_all(one), read_all(other)
     found = [*_of_versions(first, second), *_of_studies(first, second)]
@@ -95,5 +90,5 @@ def _gap(rows: Any, name: str) -> str:
     one, other = rows[name], rows[f"{name}_other"]
     if not one.dtype.is_numeric():
         return f"other {name}" if one.ne_missing(other).any() else ""
-    gap = np.nanmax(np.abs((one - other).cast(float).to_numpy()))
+    gap = (one - other).cast(float).fill_nan(None).abs().max() or 0.0  # no number where one of them has none
     return f"{name} by up to {gap:.6g}" if gap > 0.0 else "" if one.equals(other) else f"other {name}"

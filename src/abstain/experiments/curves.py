@@ -10,8 +10,9 @@ import numpy as np
 from .. import datasets
 from . import outputs
 from .evidence import Results
-from .results import over_units, summary
-from .sets import INSTANCES, source
+from .results import HIGH, LOW, over_units, summary
+from .sets import source
+from .specs import problem_of
 from .study import LearnerStudy, earlier
 from .style import band, legend, look, new_figure, plain, rendered, styles, trying, write_figure
 
@@ -26,8 +27,10 @@ QUANTITIES = {
     "edges": "edges of the graph (millions)",
 }
 """The columns of the summary that a panel can show (each with its ``_sd``), and their names on an axis."""
-ALL_QUANTITIES = {**QUANTITIES, "loss": "average loss"}
-"""The quantities drawn for every study."""
+ALL_QUANTITIES = {**QUANTITIES, "loss": "average loss", "pseudo": "average pseudo-regret"}
+"""The quantities drawn for every study; the last where the expected losses of experts are known."""
+SYMLOG = ("regret", "pseudo")
+"""Quantities whose scale is linear near 0 and logarithmic beyond; their axes say so."""
 UNITS = {"edges": 1e-6}
 RANGES = {"abstained": (0.0, 1.0), "loss": (0.0, 1.0), "edges": (0.0, math.inf)}
 """Bands are cut to what is possible. Regret may be negative."""
@@ -49,6 +52,9 @@ class Curve(NamedTuple):
     t: tuple[int, ...]
     mean: tuple[float, ...]
     sd: tuple[float, ...]
+    quantiles: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+    """The ends of the band, if they are quantiles over draws: single runs may be of two kinds, which no deviation
+    shows."""
 
 
 class Marks(NamedTuple):
@@ -66,6 +72,11 @@ class Repetitions(NamedTuple):
     draws: int
     n_experts: int | None = None
     """K, or None if unknown."""
+
+    @property
+    def over_draws(self) -> bool:
+        """Whether bands are quantiles over draws, as there is one expert set only."""
+        return self.expert_sets == 1 and self.draws > 1
 
 
 class Place(NamedTuple):
@@ -104,7 +115,9 @@ class Panel(NamedTuple):
         return next((curve.mean[-1] for curve in self.curves if curve.learner == learner), None)
 
     def band(self, curve: Curve) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """One standard deviation below and above a curve, cut to the possible range."""
+        """One standard deviation below and above a curve, cut to the possible range; or its quantiles."""
+        if curve.quantiles is not None:
+            return curve.quantiles
         low, high = RANGES.get(self.quantity, (-math.inf, math.inf))
         pairs = list(zip(curve.mean, curve.sd, strict=True))
         return (
@@ -149,9 +162,9 @@ def panel_grid(results: Results, places: Sequence[Place]) -> PanelGrid | None:
     """
     parts = {
         (str(study), str(dataset), round(float(cost), 9)): part
-        for (study, dataset, cost), part in results.summary.partition_by(
-            "study", "dataset", "cost", as_dict=True
-        ).items()
+        for (study, dataset, cost), part in summary(over_units(results.curves))
+        .partition_by("study", "dataset", "cost", as_dict=True)
+        .items()
     }
     counts = _count_repetitions(results.curves)
     panels, absent = [], []
@@ -162,7 +175,7 @@ def panel_grid(results: Results, places: Sequence[Place]) -> PanelGrid | None:
             absent.append(place)
             continue
         repeated = Repetitions(*counts[key], n_experts(results.study(key[0]), place.dataset, place.cost))
-        curves = curves_of(parts[key], place.quantity)
+        curves = curves_of(parts[key], place.quantity, repeated.over_draws)
         panels.append(Panel(*place[:5], curves=curves, published=place.published, repeated=repeated))
     if not panels:
         return None
@@ -193,11 +206,13 @@ def study_grids(curves: "polars.DataFrame", study: LearnerStudy) -> dict[str, Pa
     ]
     grids = {}
     for quantity, label in ALL_QUANTITIES.items():
-        panels = []
+        panels: list[Panel] = []
+        if any(part[quantity].null_count() for part in parts.values()):
+            continue
         for k, (dataset, cost) in enumerate(settings):
             place = (dataset, f"c = {cost:g}") if all_pairs else (str(k // WRAPPED), str(k % WRAPPED))
             title = "" if all_pairs else f"{dataset}, c = {cost:g}"
-            drawn = curves_of(parts[dataset, cost], quantity)
+            drawn = curves_of(parts[dataset, cost], quantity, repeated[k].over_draws)
             panels.append(Panel(*place, dataset, cost, quantity, drawn, title=title, repeated=repeated[k]))
         rows, columns = (tuple(dict.fromkeys(names)) for names in zip(*(panel[:2] for panel in panels), strict=True))
         grid = PanelGrid(rows, columns, tuple(panels), (), label, own_scales=not all_pairs)
@@ -205,15 +220,17 @@ def study_grids(curves: "polars.DataFrame", study: LearnerStudy) -> dict[str, Pa
     return grids
 
 
-def curves_of(part: "polars.DataFrame", quantity: str) -> tuple[Curve, ...]:
-    """The curves of one setting, from its part of a summary, in the order of the legend."""
+def curves_of(part: "polars.DataFrame", quantity: str, over_draws: bool = False) -> tuple[Curve, ...]:
+    """The curves of one setting, from its part of a summary, in the order of the legend; with quantiles over draws."""
     unit = UNITS.get(quantity, 1.0)
     curves = []
     for label in styles(part["learner"].to_list()):
         own = part.filter(part["learner"] == label).sort("t")
         own = own.filter((own["t"] >= START) | (own["t"] == own["t"].max()))
-        mean, sd = (own[name] * unit for name in (quantity, f"{quantity}_sd"))
-        curves.append(Curve(label, tuple(own["t"]), tuple(mean), tuple(sd)))
+        mean, sd, low, high = (
+            tuple(own[name] * unit) for name in (quantity, f"{quantity}_sd", f"{quantity}_low", f"{quantity}_high")
+        )
+        curves.append(Curve(label, tuple(own["t"]), mean, sd, (low, high) if over_draws else None))
     return tuple(curves)
 
 
@@ -221,9 +238,10 @@ def n_experts(study: LearnerStudy | None, dataset: str, cost: float) -> int | No
     """K in a setting; None if the study is unknown or its data are not available any more."""
     if study is None:
         return None
-    if study.experts.kind == "instance":
-        return INSTANCES[dataset](cost).experts.n_experts
     seed, own = np.random.SeedSequence(0), study.own_set(dataset)
+    made = problem_of(dataset, own)
+    if made is not None:
+        return made(cost).experts.n_experts
     try:
         dim = datasets.info(source(dataset)).features if own is None else own.draw(1, seed, "none")[0].shape[1]
         return study.experts.make(dim, seed).n_experts
@@ -250,19 +268,19 @@ def _in_ones(grid: PanelGrid) -> PanelGrid:
         return grid
 
     def in_ones(curve: Curve) -> Curve:
-        mean, sd = (tuple(value / unit for value in values) for values in (curve.mean, curve.sd))
-        return curve._replace(mean=mean, sd=sd)
+        ends = curve.quantiles or ((), ())
+        mean, sd, low, high = (tuple(value / unit for value in values) for values in (curve.mean, curve.sd, *ends))
+        return curve._replace(mean=mean, sd=sd, quantiles=(low, high) if curve.quantiles else None)
 
     panels = tuple(panel._replace(curves=tuple(map(in_ones, panel.curves))) for panel in grid.panels)
     return grid._replace(panels=panels, label="edges of the graph")
 
 
-def describe_bands(repeated: Sequence[Repetitions], over_draws: bool = False) -> str:
+def describe_bands(repeated: Sequence[Repetitions]) -> str:
     """Explain lines and bands, and give K.
 
     Args:
         repeated: The repetitions of each panel.
-        over_draws: Whether bands are over draws if there is one expert set. Otherwise there are none then.
 
     Returns:
         One sentence for a caption.
@@ -272,10 +290,9 @@ def describe_bands(repeated: Sequence[Repetitions], over_draws: bool = False) ->
     if sets > 1:
         each = f", each the mean of {most}{draws} draws of the data" if draws > 1 else ""
         text = f"Lines are means and bands one standard deviation over {most}{sets} expert sets{each}"
-    elif draws > 1 and over_draws:
-        text = f"Lines are means and bands one standard deviation over {most}{draws} draws of the data"
     elif draws > 1:
-        text = f"Lines are means over {most}{draws} draws of the data for one expert set, so without a band"
+        ends = f"from the {LOW:.0%} to the {HIGH:.0%} quantile"
+        text = f"Lines are means and bands reach {ends} over {most}{draws} draws of the data"
     else:
         text = "Lines are single runs, so without a band"
     sizes = sorted({one.n_experts for one in repeated if one.n_experts is not None})
@@ -288,8 +305,8 @@ def describe_bands(repeated: Sequence[Repetitions], over_draws: bool = False) ->
 def caption(study: LearnerStudy, quantity: str, shown: PanelGrid) -> str:
     """What one of a study's figures shows, over how many repetitions, and K."""
     what = ALL_QUANTITIES[quantity].replace("$", "")
-    bands = describe_bands([panel.repeated for panel in shown.panels], over_draws=True)
-    scale = f" The scale is linear below {LINEAR:g}, logarithmic above." if quantity == "regret" else ""
+    bands = describe_bands([panel.repeated for panel in shown.panels])
+    scale = f" The scale is linear below {LINEAR:g}, logarithmic above." if quantity in SYMLOG else ""
     return f"{study.title or study.name}: {what} after t rounds. {bands}{scale}"
 
 
@@ -324,11 +341,13 @@ def draw_panels(shown: PanelGrid) -> "Figure":
         if not titles and column == min(c for r, c in axes if r == row):
             ax.set_ylabel(plain(shown.rows[row]), fontweight="bold")
         if titles or row == min(r for r, c in axes if c == column):
-            ax.set_title(titles.get((row, column), shown.columns[column]))
+            name, label = shown.columns[column], QUANTITIES["regret"]
+            ax.set_title(titles.get((row, column), name.replace(label, f"{label} (symlog)")))
         ax.tick_params(labelbottom=row == max(r for r, c in axes if c == column))
     figure.supxlabel(f"round $t$ (log scale, from {START} on)", fontsize=10)
     if shown.label:
-        figure.supylabel(shown.label, fontsize=10)
+        symlog = " (symlog scale)" if shown.panels[0].quantity in SYMLOG else ""
+        figure.supylabel(f"{shown.label}{symlog}", fontsize=10)
     legend(figure, shown.learners, any(panel.published for panel in shown.panels))
     return figure
 
@@ -350,7 +369,7 @@ def _draw_curves(ax: "Axes", panel: Panel) -> None:
         )  # fmt: skip
     ax.set_xscale("log")
     ax.xaxis.set_minor_locator(NullLocator())
-    if panel.quantity == "regret":  # a scale on which all learners can be told apart and 0 is visible
+    if panel.quantity in SYMLOG:  # a scale on which all learners can be told apart and 0 is visible
         ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.5)
         ax.yaxis.set_major_locator(FixedLocator(_TICKS))
         ax.yaxis.set_major_formatter("{x:g}")
@@ -362,9 +381,10 @@ def _fit(ax: "Axes", panels: Sequence[Panel]) -> None:
     values = [value for panel in panels for curve in panel.curves for value in curve.mean]
     values += [value for panel in panels for marks in panel.published for value in marks.value]
     high = max(value for panel in panels for curve in panel.curves for value in panel.band(curve)[1])
-    top = max(high, *values)
-    low = min(-0.2 * LINEAR, 1.1 * min(values)) if panels[0].quantity == "regret" else -0.03 * top
-    ax.set_ylim(low, (1.25 if panels[0].quantity == "regret" else 1.06) * top)
+    top = max(high, *values) or LINEAR  # if all are 0
+    symlog = panels[0].quantity in SYMLOG
+    low = min(-0.2 * LINEAR, 1.1 * min(values)) if symlog else -0.03 * top
+    ax.set_ylim(low, (1.25 if symlog else 1.06) * top)
 
 
 class StudyCurves(NamedTuple):
@@ -379,15 +399,9 @@ class StudyCurves(NamedTuple):
 def draw_studies(
     curves: "polars.DataFrame", studies: Sequence[LearnerStudy], folder: Path
 ) -> tuple[list[StudyCurves], list[str]]:
-    """Draw the curves of studies as NAME-QUANTITY.svg, .png and .pdf.
+    """Draw the curves of studies as NAME-QUANTITY.svg, .png and .pdf, with a sentence for each that fails.
 
-    Args:
-        curves: The results.
-        studies: The studies. Of those that play the same games, only the first is drawn.
-        folder: Where to write the files.
-
-    Returns:
-        The figures, and one sentence for each that could not be drawn.
+    Of studies that play the same games, only the first is drawn.
     """
     drawn: list[StudyCurves] = []
     failed: list[str] = []

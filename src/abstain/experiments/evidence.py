@@ -5,19 +5,18 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..typing import Floats
 from .results import summary
 from .sets import UNSCALED
 from .study import LearnerStudy, Study, with_curves
 
 if TYPE_CHECKING:
     import polars as pl
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +32,13 @@ class Trajectory:
     edges: Floats
     of_sets: Floats = field(default_factory=lambda: np.zeros(0))
     """R_T / T of each expert set, in their order."""
+    pseudo: Floats = field(default_factory=lambda: np.full(1, np.nan))
+    """R_t / t in expected losses, where those of the experts are known; else nan."""
+
+    @property
+    def expected(self) -> Floats:
+        """Pseudo-regret, which theorems are about, where it is known; else regret."""
+        return self.regret if np.isnan(self.pseudo).any() else self.pseudo
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +90,7 @@ class Results:
         frames: The results of studies of other kinds, by kind.
         records: The records of games that figures asked for, by the key of the job.
         data: The folder of the data sets, for judges that look at the data.
+        quick: Whether the studies were played in their quick form, of which nothing is judged.
     """
 
     def __init__(
@@ -94,9 +101,11 @@ class Results:
         frames: "Mapping[str, pl.DataFrame] | None" = None,
         records: Mapping[str, Mapping[str, Any]] | None = None,
         data: Path | None = None,
+        quick: bool = False,
     ) -> None:
         import polars as pl
 
+        self.quick = quick
         self.curves = curves.filter(pl.col("best").is_not_null())
         self.studies: dict[str, Study] = {study.name: study for study in studies}
         self.frames: Mapping[str, pl.DataFrame] = frames or {}
@@ -127,7 +136,7 @@ class Results:
             last, learners = rows["t"].max(), {}
             for label, of_learner in rows.partition_by("learner", as_dict=True, maintain_order=True).items():
                 if of_learner["t"][-1] == last:
-                    columns = ("t", "regret", "regret_sd", "abstained", "edges")
+                    columns = ("t", "regret", "regret_sd", "abstained", "edges", "pseudo")
                     values: dict[str, Any] = {column: of_learner[column].to_numpy() for column in columns}
                     learners[label[0]] = Trajectory(**values, of_sets=of_sets[*key, *label])
             study = self.study(name)
@@ -173,7 +182,7 @@ class Results:
 
         chosen = list(studies)
         curves = self.curves.filter(pl.col("study").is_in([study.name for study in chosen]))
-        return Results(curves, chosen, frames=self.frames, records=self.records, data=self.data)
+        return Results(curves, chosen, frames=self.frames, records=self.records, data=self.data, quick=self.quick)
 
     def as_reading(self, study: str) -> "Results":
         """The same results with a reading's study in place of the main ones: a judge then judges that reading."""

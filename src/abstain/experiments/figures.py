@@ -95,16 +95,7 @@ def all_figures() -> Sequence[Figure[Any]]:
 def draw_all(
     results: Results, folder: "str | os.PathLike[str]", figures: Iterable[Figure[Any]] | None = None
 ) -> Pictures:
-    """Draw figures as figure-NN-NAME.svg, .png and .pdf.
-
-    Args:
-        results: The results to draw.
-        folder: Where to write the files.
-        figures: The figures; all that are registered if None.
-
-    Returns:
-        The figures that were drawn, and those that were not.
-    """
+    """Draw figures, by default all that are registered, as figure-NN-NAME.svg, .png and .pdf."""
     found = Pictures([], [], [])
     for figure in all_figures() if figures is None else figures:
         made = None

@@ -31,6 +31,8 @@ MOVING = (
     "regret against log T, the steepest of all settings. Regret that is not positive at some T has no slope."
 )
 
+PSEUDO = " Pseudo-regret counts the expected loss of the experts followed, which is known there, and has less noise."
+
 
 def number(value: float | None) -> str:
     """A regret as text; empty if there is none."""
@@ -65,21 +67,29 @@ def overview_cells(overview: "pl.DataFrame") -> tuple[list[str], list[list[str]]
 
 
 def final_cells(finals: "pl.DataFrame", moves: bool) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows of final numbers, with tracking regret if streams move."""
+    """Heads and rows of final numbers, the least regret of those that compete in bold; with tracking regret if streams
+    move, and with pseudo-regret where the means of experts are known.
+    """
     heads = ["study", "set", "cost", "T", "learner", "R_T / T", "difference (95 %)", "from", "to FS", "rank", "time"]
-    if moves:
-        heads.insert(6, "tracking")
+    known = finals["pseudo"].count() > 0
+    heads[6:6] = [*(["pseudo"] if known else []), *(["tracking"] if moves else [])]
+    first: dict[tuple[Any, ...], float] = {}
+    for *place, rank in finals.select("study", "dataset", "cost", "rank").iter_rows():
+        if rank is not None:
+            first[tuple(place)] = min(rank, first.get(tuple(place), rank))
     rows = []
     for row in finals.iter_rows(named=True):
         regret, alone = with_error(row["regret"], row["se"]), row["learner"] == row["reference"]
         cells = [
             row["study"], row["dataset"], f"{row['cost']:g}", f"{row['rounds']:,}", row["learner"],
-            Strong(regret) if row["within"] is False else regret,
+            Strong(regret) if row["rank"] == first.get((row["study"], row["dataset"], row["cost"]), 0.0) else regret,
             "" if alone else between(row), "" if alone else row["reference"],
-            factor(row["ratio"]), factor(row["rank"]), factor(row["time"]),
+            factor(row["ratio"]), "" if row["rank"] is None else f"{row['rank']:g}", factor(row["time"]),
         ]  # fmt: skip
-        if moves:
-            cells.insert(6, with_error(row["tracking"], row["tracking_se"]))
+        pseudo = "" if row["pseudo"] is None else with_error(row["pseudo"], row["pseudo_se"])
+        cells[6:6] = [
+            *([pseudo] if known else []), *([with_error(row["tracking"], row["tracking_se"])] if moves else []),
+        ]  # fmt: skip
         rows.append(cells)
     return heads, rows
 
@@ -106,43 +116,72 @@ _SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "β": r"$\beta$",
 }  # fmt: skip
 
-_WORDS = ("study", "set", "learner", "from")
-"""Columns with words instead of numbers."""
+MOST_ROWS, MOST_LEARNERS = 40, 6
+"""Settings and learners of a table in LaTeX: more do not fit on a page, and go on in another table."""
 
 
 def latex(name: str, title: str, finals: "pl.DataFrame", moves: bool) -> str:
-    """The final numbers in LaTeX: one row per setting and learner."""
-    heads, rows = final_cells(finals, moves)
-    caption = f"{title or name}: average regret at the end, mean and standard error, and the paired difference."
-    lines = [
-        f"% study {name}, needs \\usepackage{{booktabs}}",
-        r"\begin{table}",
-        rf"\caption{{{text(caption)}}}",
-        rf"\begin{{tabular}}{{{''.join('l' if head in _WORDS else 'r' for head in heads)}}}",
-        r"\toprule",
-        _line(heads),
-        r"\midrule",
-        *map(_line, _grouped(rows)),
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-    ]
+    """The final numbers in LaTeX: one row per setting, one column per learner, the least of those that compete in bold.
+
+    Streams that move have tables of tracking regret, too.
+    """
+    lines = [f"% study {name}, needs \\usepackage{{booktabs}}"]
+    for quantity, what in (("regret", "average regret"), ("tracking", "average tracking regret"))[: 1 + moves]:
+        lines += _latex_tables(
+            name if quantity == "regret" else f"{name}-{quantity}", title or name, finals, quantity, what
+        )
     return "\n".join(lines) + "\n"
 
 
-def _grouped(rows: Sequence[Sequence[str]]) -> Iterable[Sequence[str]]:
-    """The setting is printed in its first row only."""
-    before: Sequence[str] = ()
-    for row in rows:
-        same = list(row[:4]) == list(before[:4])
-        yield [*([""] * 4 if same else row[:4]), *row[4:]]
-        before = row
+def _latex_tables(name: str, title: str, finals: "pl.DataFrame", quantity: str, what: str) -> Iterator[str]:
+    """As many tables as it takes; each has a label, tab:NAME, tab:NAME-2 and so on."""
+    settings: dict[tuple[Any, ...], dict[str, Row]] = {}
+    for row in finals.iter_rows(named=True):
+        place = (row["study"], row["dataset"], row["cost"], row["rounds"])
+        settings.setdefault(place, {})[row["learner"]] = row
+    learners, keys = list(dict.fromkeys(finals["learner"])), list(settings)
+    several, lengths = len({key[0] for key in keys}) > 1, len({key[3] for key in keys}) > 1
+    blocks = [
+        (keys[k : k + MOST_ROWS], learners[j : j + MOST_LEARNERS])
+        for k in range(0, len(keys), MOST_ROWS)
+        for j in range(0, len(learners), MOST_LEARNERS)
+    ]
+    for number_of, (rows, labels) in enumerate(blocks, 1):
+        more = f" ({number_of} of {len(blocks)})" if len(blocks) > 1 else ""
+        heads = ["set", "cost", *(["T"] if lengths else []), *labels]
+        error = "" if finals[_error_of(quantity)].null_count() == len(finals) else ", mean and standard error"
+        caption = f"{title}{more}: {what} at the end{error}. Bold: the least of the learners that compete."
+        yield from (r"\begin{table}", r"\footnotesize\setlength{\tabcolsep}{3pt}", rf"\caption{{{text(caption)}}}")
+        yield rf"\label{{tab:{_as_label(name)}{f'-{number_of}' if number_of > 1 else ''}}}"
+        yield rf"\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}"
+        yield from (r"\toprule", " & ".join(map(text, heads)) + r" \\", r"\midrule")
+        before = rows[0][0] if not several else None
+        for key in rows:
+            if key[0] != before:
+                yield rf"\multicolumn{{{len(heads)}}}{{l}}{{\emph{{{text(key[0])}}}}} \\"
+            before, here = key[0], settings[key]
+            least = min((row[quantity] for row in here.values() if row["rank"] is not None), default=None)
+            cells = [_latex_cell(here.get(label), quantity, least) for label in labels]
+            yield " & ".join([text(key[1]), f"{key[2]:g}", *([f"{key[3]:,}"] if lengths else []), *cells]) + r" \\"
+        yield from (r"\bottomrule", r"\end{tabular}", r"\end{table}")
 
 
-def _line(cells: Iterable[str]) -> str:
-    return (
-        " & ".join(rf"\textbf{{{text(cell)}}}" if isinstance(cell, Strong) else text(cell) for cell in cells) + r" \\"
-    )
+def _error_of(quantity: str) -> str:
+    return "se" if quantity == "regret" else f"{quantity}_se"
+
+
+def _latex_cell(row: Row | None, quantity: str, least: float | None) -> str:
+    if row is None:
+        return ""
+    value, error = number(row[quantity]), row[_error_of(quantity)]
+    if row["rank"] is not None and row[quantity] == least:
+        value = rf"\textbf{{{value}}}"
+    return value if error is None else rf"{value} {{\scriptsize$\pm${error:.4f}}}"
+
+
+def _as_label(name: str) -> str:
+    """What LaTeX takes in a label: letters, digits and dashes."""
+    return "-".join("".join(one if one.isalnum() and one.isascii() else " " for one in name).split()) or "study"
 
 
 def text(value: str) -> str:
@@ -168,7 +207,8 @@ def markdown(name: str, title: str, finals: "pl.DataFrame", overview: "pl.DataFr
         parts += ["## How regret grows with T", markdown_table(columns, grown)]
     parts += [
         "## Settings",
-        f"Means ± standard errors ({repetitions(finals)}). Values above 2 max(FS, 0) + 0.002 are bold.",
+        f"Means ± standard errors ({repetitions(finals)}). The least of the learners that compete is bold."
+        + (PSEUDO if finals["pseudo"].count() else ""),
         markdown_table(*final_cells(finals, "tracking" in heads)),
     ]
     return "\n\n".join(parts) + "\n"

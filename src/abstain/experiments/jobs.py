@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .. import __version__, datasets
+from .._core import parts
 from .._core.validation import as_table
 from ..engine.play import Prepared, bytes_kept
 from ..errors import FileError, InputError
@@ -27,10 +28,10 @@ from ..losses import get as loss_named
 from ..regret import losses_of, sums_of_all
 from ..simulate import simulate
 from ..typing import Floats, Ints
-from . import parts, seeds, sets
+from . import seeds
 from .model import Keyed
 from .sets import MissingDataError, fingerprint, source, spoil
-from .specs import ExpertsSpec, LearnerSpec, SetSpec
+from .specs import ExpertsSpec, LearnerSpec, SetSpec, problem_of
 
 Record: TypeAlias = dict[str, Any]
 """What is known of a job: plain values, so that a line of JSON holds it exactly."""
@@ -194,19 +195,11 @@ class Stage(Keyed):
 
 
 @dataclass(frozen=True)
-class DrawJob(Job):
-    """All learners on one draw at one cost."""
-
-    tag = "Cell"
-    fields = ("runs", "data")
+class _StageJob(Job):
+    """A job on a stage at one cost."""
 
     stage: Stage
     cost: float
-    draw: int
-    learners: tuple[LearnerSpec, ...]
-
-    def __str__(self) -> str:
-        return f"{self.stage.dataset}, cost {self.cost:g}, {self.stage}, draw {self.draw}"
 
     @property
     def dataset(self) -> str | None:
@@ -215,6 +208,20 @@ class DrawJob(Job):
     @property
     def group(self) -> str:
         return self.stage.key
+
+
+@dataclass(frozen=True)
+class DrawJob(_StageJob):
+    """All learners on one draw at one cost."""
+
+    tag = "Cell"
+    fields = ("runs", "data")
+
+    draw: int
+    learners: tuple[LearnerSpec, ...]
+
+    def __str__(self) -> str:
+        return f"{self.stage.dataset}, cost {self.cost:g}, {self.stage}, draw {self.draw}"
 
     @property
     def batch(self) -> int:
@@ -229,10 +236,12 @@ class DrawJob(Job):
         return tuple(spec.label for spec in self.learners if spec.in_python)
 
     def run(self, data: str | None) -> Record:
-        """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds kept."""
+        """What every learner lost, how often it abstained and how many edges it had, up to each of the rounds kept;
+        where the means of the experts are known, its pseudo-regret, too.
+        """
         stage, at = self.stage, self.stage.at
-        rounds = _draw(stage, self.draw, self.cost, data).rounds
-        runs = []
+        rounds, _, gaps = _draw(stage, self.draw, self.cost, data)
+        runs: list[Record] = []
         for spec in self.learners:
             seed = seeds.of_learner(stage.seed, stage.dataset, stage.expert_set, self.draw, spec.label)
             try:
@@ -249,17 +258,17 @@ class DrawJob(Job):
                 "edges": trace.edges.tolist(),
                 "seconds_run": seconds,
             })  # fmt: skip
+            if gaps is not None:
+                runs[-1]["pseudo"] = np.cumsum(gaps[trace.expert])[at - 1].tolist()
         return {"runs": runs, "data": stage.data(data)}
 
 
 @dataclass(frozen=True)
-class Comparator(Job):
+class Comparator(_StageJob):
     """The best expert of a group: the one with the least mean loss over all its draws at one cost."""
 
     fields = ("best", "data")
 
-    stage: Stage
-    cost: float
     draws: int
 
     def __str__(self) -> str:
@@ -269,22 +278,13 @@ class Comparator(Job):
         return [*super()._content(), "tracked"]  # the best sequence of experts, too
 
     @property
-    def dataset(self) -> str | None:
-        return self.stage.source
-
-    @property
-    def group(self) -> str:
-        return self.stage.key
-
-    @property
     def weight(self) -> float:
         return self.stage.weight * 0.1 * self.draws
 
     def run(self, data: str | None) -> Record:
         """The best expert over all draws, and what it lost up to each of the rounds kept."""
-        draws = [
-            partial(_draw, self.stage, draw, self.cost, data) for draw in range(self.draws)
-        ]  # all may be too large
+        # Made one by one: all together may be too large.
+        draws = [partial(_draw, self.stage, draw, self.cost, data) for draw in range(self.draws)]
         return compare(draws, self.cost, self.stage.at) | {"data": self.stage.data(data)}
 
 
@@ -294,16 +294,8 @@ class Draw(NamedTuple):
     rounds: Prepared
     regime: Ints
     """The regime of each round: those of one come in the same way."""
-
-
-class _Counted(threading.local):
-    """What was summed up, as long as the rounds are kept."""
-
-    def __init__(self) -> None:
-        self.of: WeakKeyDictionary[Prepared, tuple[Floats, Floats]] = WeakKeyDictionary()
-
-
-_counted = _Counted()
+    gaps: Floats | None = None
+    """By how much the expected loss of each expert is above the least, where it is known."""
 
 
 def compare(draws: Sequence[Callable[[], Draw]], cost: float, at: Ints) -> dict[str, Any]:
@@ -330,8 +322,8 @@ def _counts(draw: Draw, n_regimes: int) -> tuple[Floats, Floats]:
     """The sum of the losses of each expert where it predicts, and how often it abstains, in each regime (R, K): once
     for all costs.
     """
-    rounds, regime = draw
-    if rounds not in _counted.of:
+    rounds, regime, _ = draw
+    if rounds not in _kept.counted:
         erred, silent = np.zeros((2, n_regimes, rounds.experts.n_experts))
         once = np.ones(len(rounds))
         borders = [0, *(np.flatnonzero(np.diff(regime)) + 1).tolist(), len(rounds)]
@@ -339,14 +331,14 @@ def _counts(draw: Draw, n_regimes: int) -> tuple[Floats, Floats]:
             sums = sums_of_all(rounds, once, first, last)
             erred[regime[first]] += sums[0]
             silent[regime[first]] += sums[1]
-        _counted.of[rounds] = erred, silent
-    return _counted.of[rounds]
+        _kept.counted[rounds] = erred, silent
+    return _kept.counted[rounds]
 
 
 def _curves(sequence: Sequence[int], draws: Sequence[Callable[[], Draw]], cost: float, at: Ints) -> list[list[float]]:
     """What a sequence of experts, one a regime, has lost on each draw."""
     curves = []
-    for rounds, regime in (make() for make in draws):
+    for rounds, regime, _ in (make() for make in draws):
         losses, paid = np.zeros(len(rounds)), np.full(len(rounds), cost)
         for expert in set(sequence):
             own = losses_of(expert, rounds, paid)
@@ -367,6 +359,8 @@ class _Kept(threading.local):
     def __init__(self) -> None:
         self.experts: tuple[Any, Any] = (None, None)
         self.draws: dict[Any, Draw] = {}
+        self.counted: WeakKeyDictionary[Prepared, tuple[Floats, Floats]] = WeakKeyDictionary()
+        """What was summed up, as long as the rounds are kept."""
 
 
 _kept = _Kept()
@@ -374,14 +368,15 @@ _kept = _Kept()
 
 def _draw(stage: Stage, draw: int, cost: float, data: str | None) -> Draw:
     """A draw; the same for all costs, unless the set is an instance made for a cost."""
-    made = stage.own is None and stage.dataset in sets.INSTANCES
-    key = (stage.key, draw, cost if made else None, data)
+    made = problem_of(stage.dataset, stage.own)
+    key = (stage.key, draw, None if made is None else cost, data)
     found = _kept.draws.pop(key, None)
     if found is None:
-        seed = seeds.of_data(stage.seed, stage.dataset, stage.expert_set, draw)
-        if made:
-            instance = sets.INSTANCES[stage.dataset](cost)
-            experts, loss = instance.experts, instance.loss
+        seed, gaps = seeds.of_data(stage.seed, stage.dataset, stage.expert_set, draw), None
+        if made is not None:
+            instance = made(cost)
+            experts, loss, means = instance.experts, instance.loss, getattr(instance, "means", None)
+            gaps = None if means is None else np.array(means) - min(means)
             X, y = instance.draw(stage.rounds, seed)
             regime = instance.regime(stage.rounds)
         else:
@@ -390,7 +385,7 @@ def _draw(stage: Stage, draw: int, cost: float, data: str | None) -> Draw:
         table = as_table(X, experts.n_features)
         experts.check_inputs(table)
         keep = bytes_kept(experts, len(table), loss) <= MOST_BYTES
-        found = Draw(Prepared(experts, table, loss.labels(y), loss, keep), regime)
+        found = Draw(Prepared(experts, table, loss.labels(y), loss, keep), regime, gaps)
     _kept.draws[key] = found  # the one used last is the last to go
     while len(_kept.draws) > 1 and sum(one.rounds.n_bytes for one in _kept.draws.values()) > KEPT_BYTES:
         del _kept.draws[next(iter(_kept.draws))]
@@ -416,9 +411,7 @@ def _rows(stage: Stage, draw: int, seed: np.random.SeedSequence, data: str | Non
 
 def _experts(stage: Stage, dim: int) -> ExpertSet:
     if _kept.experts[0] != stage.key:
-        _kept.experts = (
-            stage.key,
-            stage.experts.make(dim, seeds.of_experts(stage.seed, stage.dataset, stage.expert_set)),
-        )
+        seed = seeds.of_experts(stage.seed, stage.dataset, stage.expert_set)
+        _kept.experts = stage.key, stage.experts.make(dim, seed)
     experts: ExpertSet = _kept.experts[1]
     return experts

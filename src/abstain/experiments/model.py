@@ -110,7 +110,8 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, (tuple, list)) else value
 
 
-def _as_items(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
+def as_items(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
+    """A list or tuple as a tuple."""
     if not isinstance(value, (tuple, list)):
         raise InputError(f"{info.field_name}: expected a list, got {shown(value)}")
     return tuple(value)
@@ -127,7 +128,7 @@ def listing(kind: type) -> Any:
     """The validator of a list of objects of a class."""
 
     def check(value: Any, info: ValidationInfo) -> Any:
-        for one in _as_items(value, info):
+        for one in as_items(value, info):
             if not isinstance(one, kind):
                 raise InputError(f"{info.field_name}: expected {kind.__name__}s, got {shown(one)}")
         return tuple(value)
@@ -156,7 +157,7 @@ def word_of(*known: str) -> Any:
     return PlainValidator(check)
 
 
-Items = BeforeValidator(_as_items)
+Items = BeforeValidator(as_items)
 """A list or tuple, in files and in Python."""
 Seed = Annotated[int, PlainValidator(_as_seed)]
 Count = Annotated[int, counting()]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 QUICK = (
     "This is a quick run, of one expert set, two draws and 2,000 rounds, unless a study says otherwise (of "
-    "ContEXP3-ABS two runs of 10,000): it shows that everything works, not whether the paper is right."
+    "ContEXP3-ABS two runs of 10,000): it shows that everything works, and judges nothing."
 )
 SHOWN = 12
 """Settings whose numbers are printed."""
@@ -46,20 +46,9 @@ def reproduce(
     dask: str | None = None,
     console: "Console",
 ) -> bool:
-    """Run studies, then draw, table, judge and report what came out.
+    """Run studies, then draw, table, judge and report what came out; return whether nothing failed.
 
-    Args:
-        wanted: The studies.
-        out: The folder for everything; see `runner.run`.
-        command: What was asked for, in the report.
-        quick: Whether to play `Study.quick` of each.
-        data: The folder of the data sets.
-        jobs: The number of processes.
-        dask: The address of a Dask scheduler.
-        console: Where to print.
-
-    Returns:
-        Whether nothing failed.
+    The arguments are those of `runner.run`; ``command`` is what was asked for, in the words of the report.
     """
     start = time.perf_counter()
     wanted = [study.quick() if quick else study for study in wanted]
@@ -91,7 +80,9 @@ def reproduce(
         return not session.failures and not undrawn
     with console.status("Drawing the figures, judging the claims ...", spinner="line"):
         played = with_curves(studies)
-        results = Results(session.curves, studies, frames=session.frames, records=session.records, data=data)
+        results = Results(
+            session.curves, studies, frames=session.frames, records=session.records, data=data, quick=quick
+        )
         pictures = figures.draw_all(results, out / "figures", wished)
         _remove_others(out / "figures", pictures.drawn)
         shown, others = draw_studies(session.curves, played, out / "figures")

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import __version__
-from .._core.files import writing
+from .._core.files import lock, writing
 from ..errors import FileError
 from .jobs import Record
 from .outputs import make_folder, write
@@ -36,23 +36,11 @@ class Journal:
         with writing(self.path):
             self._stream = self.path.open("a+b", buffering=0)
         try:
-            self._lock()
+            lock(self._stream, f"{self.path}: another run is writing here; wait for it, or use another folder")
             self._read()
         except BaseException:
             self._stream.close()
             raise
-
-    def _lock(self) -> None:
-        try:
-            import fcntl
-        except ImportError:  # not on this system: nothing keeps two runs apart
-            return
-        try:
-            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise FileError(f"{self.path}: another run is writing here; wait for it, or use another folder") from None
-        except OSError:
-            pass  # a file system without locks
 
     def _read(self) -> None:
         self._stream.seek(0)
@@ -107,13 +95,27 @@ def over_units(curves: "pl.DataFrame") -> "pl.DataFrame":
     return curves.with_columns(expert_set=pl.when(alone).then(pl.col("draw")).otherwise(pl.col("expert_set")))
 
 
-def summary(curves: "pl.DataFrame") -> "pl.DataFrame":
-    """Mean and standard deviation over the expert sets, of the means over each one's draws.
+def with_pseudo(curves: "pl.DataFrame") -> "pl.DataFrame":
+    """The curves with a column of pseudo-regret, which results of an earlier version lack."""
+    import polars as pl
 
-    Average regret R_t/t, fraction abstained so far, edges, average loss; the deviation (ddof 1) of a single expert set
-    is 0.
+    return curves if "pseudo" in curves.columns else curves.with_columns(pseudo=pl.lit(None, pl.Float64))
+
+
+LOW, HIGH = 0.1, 0.9
+"""The quantiles of a summary."""
+
+
+def summary(curves: "pl.DataFrame") -> "pl.DataFrame":
+    """Mean, standard deviation and two quantiles (`LOW`, `HIGH`) over the expert sets, of the means over each one's
+    draws.
+
+    Average regret R_t/t, fraction abstained so far, edges, average loss, average pseudo-regret where it is known; the
+    deviation (ddof 1) of a single expert set is 0.
     """
     import polars as pl
+
+    curves = with_pseudo(curves)
 
     group = ("study", "dataset", "cost", "learner", "t")
     shown = curves.select(
@@ -123,13 +125,19 @@ def summary(curves: "pl.DataFrame") -> "pl.DataFrame":
         abstained=pl.col("abstained") / pl.col("t"),
         edges=pl.col("edges").cast(pl.Float64),
         loss=pl.col("loss") / pl.col("t"),
+        pseudo=pl.col("pseudo") / pl.col("t"),
     )
-    columns = ("regret", "abstained", "edges", "loss")
+    columns = ("regret", "abstained", "edges", "loss", "pseudo")
     of_sets = shown.group_by(*group, "expert_set", maintain_order=True).agg(pl.col(columns).mean())
     parts = [
         part
         for name in columns
-        for part in (pl.col(name).mean(), pl.col(name).std(ddof=1).fill_null(0.0).alias(f"{name}_sd"))
+        for part in (
+            pl.col(name).mean(),
+            pl.col(name).std(ddof=1).fill_null(0.0).alias(f"{name}_sd"),
+            pl.col(name).quantile(LOW, "linear").alias(f"{name}_low"),
+            pl.col(name).quantile(HIGH, "linear").alias(f"{name}_high"),
+        )
     ]
     return of_sets.group_by(group, maintain_order=True).agg(*parts).sort(group)
 
@@ -173,11 +181,7 @@ def write_all(folder: Path, frames: "Mapping[str, pl.DataFrame]", studies: Seque
     for kind, frame in frames.items():
         some = [study for study in studies if study.kind == kind]
         columns = some[0].columns if some else LearnerStudy.columns
-        about = {
-            "version": __version__,
-            "studies": [study.described() for study in some],
-            "columns": columns._asdict(),
-        }
+        about = {"version": __version__, "studies": [study.described() for study in some], "columns": columns._asdict()}
         stream = io.BytesIO()
         frame.write_parquet(stream, metadata={KEY: json.dumps(about)})
         paths.append(write(path_of(folder, kind), stream.getvalue()))
@@ -199,11 +203,7 @@ def _about(path: Path) -> Any:
 
 
 def read(path: Path) -> Results:
-    """Read a file of results.
-
-    Raises:
-        FileError: If it is not there, or no such file.
-    """
+    """Read a file of results; raise a `FileError` if it is not there, or no such file."""
     import polars as pl
 
     if not path.is_file():
@@ -219,11 +219,7 @@ def read(path: Path) -> Results:
 
 
 def read_all(path: Path) -> dict[str, Results]:
-    """Read the files of results of a folder, by kind of study; or one file.
-
-    Raises:
-        FileError: If there are none.
-    """
+    """Read the files of results of a folder, by kind of study, or one file; raise a `FileError` if there are none."""
     if not path.is_dir():
         return {path.stem: read(path)}
     found = {file.stem: read(file) for file in sorted(path.glob("*.parquet")) if _about(file) is not None}

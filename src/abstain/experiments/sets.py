@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -19,9 +19,11 @@ from ..instances import (
     bias_problem,
     cliques,
     flipping,
+    late_bloomer,
     proposition_1,
     regions,
     rotating,
+    simple_example,
     switching,
     trap,
 )
@@ -79,26 +81,38 @@ PROPOSITION_1 = {f"proposition-1-p{p:g}": p for p in (0.9, 0.99, 0.999, 0.9999)}
 GAPPED = {"regions-2": (2, 5, 0.4), "regions-3": (3, 5, 0.45)}
 """`instances.regions` with gaps so large that the bounds of theorems 3 and 4 are below T max Delta in some 100,000
 rounds: regions, predictors, gap."""
-PREDICTING = {f"predicting-{K}": K for K in (4, 16, 64, 256)}
-"""K experts that always predict, one of which errs less by ``sqrt(K / T)``, for games of T = 20,000 rounds: about the
-lead at which it matters most that EXP3 sees one loss a round."""
-PREDICTING_ROUNDS = 20_000
+LEADING = {f"leading-{K}": K for K in (4, 8, 16, 32, 64)}
+"""K experts that always predict, one of which errs less by `LEAD`."""
+LEAD = 0.25
+"""So large that in 20,000 rounds EXP3's bound is below the regret of drawing uniformly, ``LEAD T (1 - 1/K)``, for all
+of these K."""
 
 
 def _regions(n_regions: int, size: int, gap: float, cost: float) -> Regions:
     return regions(n_regions, size, gap, cost=cost)
 
 
-def _predicting(n_experts: int, cost: float) -> Cliques:  # they never abstain, whatever it costs
-    return cliques(n_experts, 1, (n_experts / PREDICTING_ROUNDS) ** 0.5)
+def _leading(n_experts: int, cost: float) -> Cliques:  # they never abstain, whatever it costs
+    return cliques(n_experts, 1, LEAD)
 
 
-INSTANCES: dict[str, Callable[[float], Instance | Stream | Regions | Cliques]] = {
+Playable: TypeAlias = Instance | Stream | Regions | Cliques
+"""A problem with experts: anything with ``experts``, ``loss``, ``draw(n, seed)`` and ``regime(n)``."""
+PROBLEMS: dict[str, Callable[..., Playable]] = {
+    make.__name__: make
+    for make in (
+        alternating, bias_problem, cliques, flipping, late_bloomer, proposition_1, regions, rotating, simple_example,
+        switching, trap,
+    )
+}  # fmt: skip
+"""What makes problems by its name: own sets give its arguments."""
+INSTANCES: dict[str, Callable[[float], Playable]] = {
     "bias-problem": lambda cost: bias_problem(cost=cost),
     "proposition-1": lambda cost: proposition_1(cost=cost),
     **{name: partial(proposition_1, p) for name, p in PROPOSITION_1.items()},
     **{name: partial(_regions, *sizes) for name, sizes in GAPPED.items()},
-    **{name: partial(_predicting, K) for name, K in PREDICTING.items()},
+    **{name: partial(_leading, K) for name, K in LEADING.items()},
+    "simple-example": lambda cost: simple_example(cost=cost),
     "switching": switching,
     "rotating": rotating,
     "flipping": flipping,
@@ -106,7 +120,7 @@ INSTANCES: dict[str, Callable[[float], Instance | Stream | Regions | Cliques]] =
     "trap-300": lambda cost: trap(300, cost),
     "trap-1000": lambda cost: trap(1000, cost),
 }
-"""Problems by their cost: anything with ``experts``, ``loss``, ``draw(n, seed)`` and ``regime(n)``."""
+"""Problems by their cost."""
 UNSCALED = ("synthetic", *INSTANCES)
 """Sets that are drawn in their range: scaling means nothing to them."""
 

@@ -15,17 +15,17 @@ import numpy as np
 from pydantic import Field, PlainValidator, model_validator
 
 from .. import experts, learners
+from .._core import parts
 from .._core.validation import as_table
 from ..datasets import reading
 from ..datasets.loading import rescale
-from ..engine.play import PlayingRounds
 from ..errors import AbstainError, FileError, InputError
 from ..experts import ExpertSet
 from ..experts.base import kinds
-from ..learners import Learner
+from ..learners import KernelLearner, Learner
 from ..losses import get as loss_named
 from ..typing import Array, Floats
-from . import parts, seeds, sets
+from . import seeds, sets
 from .model import Keyed, Model, one_of
 
 
@@ -138,7 +138,7 @@ class LearnerSpec(Part):
         An own learner may refuse the experts it is tried with: such an error waits until it meets its own.
         """
         if self.is_own:
-            parts.check_learner(self.kind, self.folder)
+            parts.take_class(self.kind, self.folder, Learner, "a learner")
         else:
             one_of(self.kind, learner_kinds(), "kind")
         for option in self.options:
@@ -148,7 +148,9 @@ class LearnerSpec(Part):
         except AbstainError:
             raise
         except Exception as error:  # whatever somebody's constructor does
-            why = self._refused() if self.is_own else f"{type(error).__name__}: {error}"
+            why = f"{type(error).__name__}: {error}"
+            if self.is_own:
+                why = _refused(self._class(), _few_experts(), cost=0.25, loss="zero_one", seed=0, **self.options)
             if why:
                 raise InputError(f"{self.kind}: cannot be made ({why})") from None
             self.__dict__["_tried"] = (False, False, {})
@@ -156,9 +158,9 @@ class LearnerSpec(Part):
 
     @cached_property
     def _tried(self) -> tuple[bool, bool, dict[str, Any]]:
-        made = self.make(_few_experts(), cost=0.5, loss="zero_one", seed=0, rounds=1)
+        made = self.make(_few_experts(), cost=0.25, loss="zero_one", seed=0, rounds=1)
         options = {name: _in_words(getattr(made, name)) for name in made.options}
-        return bool(made.supervised), isinstance(made.playing(0), PlayingRounds), options
+        return bool(made.supervised), not (isinstance(made, KernelLearner) and made.compiled), options
 
     @property
     def supervised(self) -> bool:
@@ -184,20 +186,21 @@ class LearnerSpec(Part):
         kind: type[Learner] = parts.call(self.kind, self.folder, self.code)
         return kind
 
-    def _refused(self) -> str:
-        """Why its constructor does not take what every learner is given; nothing if it does."""
-        try:
-            inspect.signature(self._class()).bind(_few_experts(), cost=0.5, loss="zero_one", seed=0, **self.options)
-        except TypeError as error:
-            return f"TypeError: {error}"
-        except ValueError:  # it has no signature
-            pass
-        return ""
-
     def make(self, pairs: ExpertSet, *, cost: float, loss: Any, seed: Any, rounds: int) -> Learner:
         """The learner; a rate tuned to a horizon is tuned to the study's rounds, unless another is given."""
         options = {"horizon": rounds, **self.options} if self.options.get("eta") == "tuned" else self.options
         return self._class()(pairs, cost=cost, loss=loss, seed=seed, **options)
+
+
+def _refused(kind: Callable[..., Any], *args: Any, **options: Any) -> str:
+    """Why a class or function does not take these arguments; nothing if it does, or has no signature."""
+    try:
+        inspect.signature(kind).bind(*args, **options)
+    except TypeError as error:
+        return f"TypeError: {error}"
+    except ValueError:
+        pass
+    return ""
 
 
 def _few_experts() -> ExpertSet:
@@ -303,9 +306,10 @@ def _as_own_name(value: Any) -> str:
 
 
 class SetSpec(Part):
-    """A set by an own name: a file, a stream or a table; one of them is given.
+    """A set by an own name: a file, a stream, a table, or a problem of `abstain.instances`; one of them is given.
 
     Rows of files and tables are drawn at random and scaled as those of the library's sets; streams come as they are.
+    Problems bring their experts.
 
     Args:
         name: What the settings of a study call it.
@@ -314,8 +318,10 @@ class SetSpec(Part):
         positive: The label that counts as +1.
         kind: A function, or its import path ``module:function``: ``f(n, seed, **options)`` returns the n rounds of a
             draw, X (n, d) and y (n,), with labels -1 and +1.
-        options: The options of the function.
+        options: The options of the function or of the problem.
         table: X and y themselves.
+        instance: The name of a function of `abstain.instances` that makes a problem with experts; its cost is that of
+            the setting.
         folder: Where files and modules are looked for first.
     """
 
@@ -325,6 +331,7 @@ class SetSpec(Part):
     positive: Any = None
     kind: Any = None
     table: Any = Field(default=None, repr=False, exclude=True)
+    instance: str | None = None
     positional: ClassVar[tuple[str, ...]] = ("name", "path", "label", "positive", "kind")
 
     @classmethod
@@ -334,14 +341,23 @@ class SetSpec(Part):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if (self.path is not None) + (self.kind is not None) + (self.table is not None) != 1:
-            raise InputError("expected one of path, kind and table")
-        if self.kind is None and self.options:
-            raise InputError(f"expected path, label and positive, or kind, got {', '.join(self.options)}")
-        if self.kind is not None:
+        if sum(one is not None for one in (self.path, self.kind, self.table, self.instance)) != 1:
+            raise InputError("expected one of path, kind, table and instance")
+        if self.kind is None and self.instance is None and self.options:
+            raise InputError(f"expected path, label and positive, kind or instance, got {', '.join(self.options)}")
+        if self.instance is not None:
+            one_of(self.instance, sets.PROBLEMS, "instance")
+            arguments = inspect.signature(sets.PROBLEMS[self.instance]).parameters
+            for option in self.options:
+                one_of(option, sorted(set(arguments) - {"cost"}), "option")
+            self.problem(0.5)
+        elif self.kind is not None:
             found = parts.take(self.kind, self.folder)
             if not callable(found.value):
                 raise InputError(f"kind: expected {self.kind} to be a function, got {found.value!r}")
+            why = _refused(found.value, 1, 0, **self.options)
+            if why:
+                raise InputError(f"{self.kind}: cannot be called with these options ({why})")
         elif self.table is not None:
             X, y = as_table(self.table[0], None), np.asarray(self.table[1])
             signs = reading.two_classes(y, self.positive, Path("y"))
@@ -369,16 +385,29 @@ class SetSpec(Part):
         """What tells the file, the table or the function's code from another version of it."""
         if self.table is not None:
             return hashlib.sha256(self.table[0].tobytes() + self.table[1].tobytes()).hexdigest()[:24]
+        if self.instance is not None:
+            return "computed"
         return _digest(self.file) if self.kind is None else parts.take(self.kind, self.folder).code
 
     def _content(self) -> list[Any]:
         """Where a file or the code lies makes no difference."""
-        return [self.name, self.label, self.positive, self.kind, self.options, self.code]
+        made = [] if self.instance is None else [self.instance]
+        return [self.name, self.label, self.positive, self.kind, self.options, self.code, *made]
 
     @property
     def is_scaled(self) -> bool:
         """Whether scaling means something to it."""
-        return self.kind is None
+        return self.kind is None and self.instance is None
+
+    def problem(self, cost: float) -> sets.Playable:
+        """The problem at a cost, if it is one."""
+        assert self.instance is not None
+        make = sets.PROBLEMS[self.instance]
+        priced = {"cost": cost} if "cost" in inspect.signature(make).parameters else {}
+        try:
+            return make(**self.options, **priced)
+        except TypeError as error:
+            raise InputError(f"{self.instance}: cannot be made ({error})") from None
 
     def rows(self, scale: str) -> tuple[Floats, Array]:
         """All rows of a file or table, scaled; kept, as jobs ask for the same set many times."""
@@ -414,6 +443,13 @@ class SetSpec(Part):
         if len(X) != n or len(y) != n:
             raise InputError(f"{self.kind}: expected {n} rows and labels, got {len(X)} and {len(y)}")
         return X, y
+
+
+def problem_of(dataset: str, own: SetSpec | None) -> Callable[[float], sets.Playable] | None:
+    """What makes the problem of that name at a cost; None for sets without experts of their own."""
+    if own is not None:
+        return None if own.instance is None else own.problem
+    return sets.INSTANCES.get(dataset)
 
 
 def _digest(path: str) -> str:

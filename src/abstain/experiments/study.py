@@ -12,9 +12,9 @@ from .._core.validation import is_number
 from ..errors import InputError
 from . import sets
 from .jobs import Comparator, DrawJob, Job, Record, Stage, shown_rounds
-from .model import Count, Items, Model, Seed, SpecError, counting, listing, one_of, word_of
+from .model import Count, Items, Model, Seed, SpecError, as_items, counting, listing, one_of, word_of
 from .sets import source
-from .specs import ExpertsSpec, LearnerSpec, SetSpec
+from .specs import ExpertsSpec, LearnerSpec, SetSpec, problem_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -170,9 +170,7 @@ class Study(Model, ABC):
 
 
 def _as_pairs(pairs: Any, info: ValidationInfo) -> tuple[SetAndCost, ...]:
-    if not isinstance(pairs, (tuple, list)):
-        raise InputError(f"{info.field_name}: expected a list, got {pairs!r}")
-    for pair in pairs:
+    for pair in as_items(pairs, info):
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise InputError(f"{info.field_name}: expected pairs of a set and a cost, got {pair!r}")
     return tuple((pair[0], pair[1]) for pair in pairs)
@@ -270,8 +268,10 @@ class LearnerStudy(Study):
         for dataset, cost in (*pairs, *self.instead):
             if dataset not in own:
                 sets.check(dataset)
-            if (dataset in sets.INSTANCES) != (self.experts.kind == "instance"):
-                raise InputError(f"experts: {dataset} needs experts of kind {_kind_for(dataset)}")
+            made = problem_of(dataset, self.own_set(dataset)) is not None
+            if made != (self.experts.kind == "instance"):
+                needed = "instance" if made else "hyperplanes, axis_planes or another that takes features"
+                raise InputError(f"experts: {dataset} needs experts of kind {needed}")
             if not is_number(cost) or not 0.0 <= cost <= 1.0:
                 raise InputError(f"cost: expected a number in [0, 1], got {cost!r}")
         labels = [learner.label for learner in self.learners]
@@ -349,7 +349,8 @@ class LearnerStudy(Study):
 
         A row has the learner's cumulative loss, that of the best expert (``best``) and of the best sequence of experts,
         one for each regime of a stream (``tracked``: the same where nothing moves), the rounds abstained, and the edges
-        of the graph in use. Its regret is ``loss - best``, its tracking regret ``loss - tracked``.
+        of the graph in use. Its regret is ``loss - best``, its tracking regret ``loss - tracked``; ``pseudo`` is its
+        regret in expected losses, where those of the experts are known.
         """
         best = {(group.stage.key, group.cost): records.get(group.key) for group in self.comparators()}
         at = shown_rounds(self.rounds, self.checkpoints).tolist()
@@ -363,7 +364,7 @@ class LearnerStudy(Study):
                 runs.append((
                     self.name, job.stage.dataset, job.cost, job.stage.expert_set, job.draw, spec.label, at,
                     run["loss"], compared["best"][job.draw], tracked, run["abstained"], run["edges"],
-                    run["seconds_run"], done["host"],
+                    run.get("pseudo", [None] * len(at)), run["seconds_run"], done["host"],
                 ))  # fmt: skip
         return curves_frame(runs)
 
@@ -395,17 +396,13 @@ def curves_frame(runs: Sequence[Sequence[Any]] = ()) -> "pl.DataFrame":
     import polars as pl
 
     numbers = {"t": pl.Int64, "loss": pl.Float64, "best": pl.Float64, "tracked": pl.Float64, "abstained": pl.Int64,
-               "edges": pl.Int64}  # fmt: skip
+               "edges": pl.Int64, "pseudo": pl.Float64}  # fmt: skip
     schema: dict[str, Any] = {
         "study": pl.String, "dataset": pl.String, "cost": pl.Float64, "expert_set": pl.Int64, "draw": pl.Int64,
         "learner": pl.String, **{name: pl.List(kind) for name, kind in numbers.items()},
         "seconds_run": pl.Float64, "host": pl.String,
     }  # fmt: skip
     return pl.DataFrame(list(runs), schema=schema, orient="row").explode(list(numbers)).sort(LearnerStudy.columns.keys)
-
-
-def _kind_for(dataset: str) -> str:
-    return "instance" if dataset in sets.INSTANCES else "hyperplanes, axis_planes or another that takes features"
 
 
 def _in_words(pairs: Sequence[SetAndCost]) -> str:

@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..typing import Floats, Ints
 from . import outputs
 from .formats import latex, markdown
+from .results import with_pseudo
 from .study import LearnerStudy, Study, with_curves
 
 if TYPE_CHECKING:
@@ -37,10 +38,11 @@ def finals(
     """One row per setting (study, set, cost) and learner, from a results frame.
 
     ``regret`` is the mean of R_T / T with its standard error ``se``; ``tracking`` is the same against the best sequence
-    of experts. ``difference`` is the paired difference to the ``reference``, between ``low`` and ``high`` with 95 %
-    confidence. ``ratio`` is the ratio to FS, ``excess`` is ``regret`` minus 2 FS + 0.002 (minus 0.002 if FS is
-    negative), and ``within`` tells whether that is at most 0. ``rank`` starts at the least regret. ``time`` is the
-    median time per round, relative to UCB-GT on the same draw or to the fastest learner.
+    of experts, ``pseudo`` the same in expected losses, where those of the experts are known. ``difference`` is the
+    paired difference to the ``reference``, between ``low`` and ``high`` with 95 % confidence. ``ratio`` is the ratio to
+    FS, ``excess`` is ``regret`` minus 2 FS + 0.002 (minus 0.002 if FS is negative), and ``within`` tells whether that
+    is at most 0. ``rank`` starts at the least regret. ``time`` is the median time per round, relative to UCB-GT on the
+    same draw or to the fastest learner.
 
     Repetitions on one expert set are not independent. Errors are over the ``units``: the expert sets if there are
     several, otherwise the draws. A single unit has no error.
@@ -84,7 +86,7 @@ def finals(
     place = pl.col("learner").replace_strict({label: k for k, label in enumerate(order)}, return_dtype=pl.Int64)
     return rows.sort(*SETTING, place).select(
         *SETTING, "rounds", "learner", "repetitions", "units", "regret", "se", "tracking", "tracking_se",
-        "reference", "difference", "low", "high", "ratio", "excess", "within", "rank", "time",
+        "reference", "difference", "low", "high", "ratio", "excess", "within", "rank", "time", "pseudo", "pseudo_se",
     )  # fmt: skip
 
 
@@ -94,6 +96,7 @@ def _runs(curves: "pl.DataFrame") -> "pl.DataFrame":
 
     if "tracked" not in curves.columns:  # results of an earlier version
         curves = curves.with_columns(tracked=pl.col("best"))
+    curves = with_pseudo(curves)
     last = curves.filter(pl.col("best").is_not_null()).filter(pl.col("t") == pl.col("t").max().over(SETTING))
     seconds, cell = pl.col("seconds_run"), (*SETTING, "expert_set", "draw")
     clock = seconds.filter(pl.col("learner") == CLOCK).first()
@@ -103,6 +106,7 @@ def _runs(curves: "pl.DataFrame") -> "pl.DataFrame":
         rounds="t",
         regret=(pl.col("loss") - pl.col("best")) / pl.col("t"),
         tracking=(pl.col("loss") - pl.col("tracked")) / pl.col("t"),
+        pseudo=pl.col("pseudo") / pl.col("t"),
         time=seconds / pl.coalesce(clock, seconds.min()).over(cell),
     )
 
@@ -124,7 +128,7 @@ def _means(runs: "pl.DataFrame") -> "pl.DataFrame":
     group = (*SETTING, "rounds", "learner", "reference")
     several = pl.col("expert_set").n_unique().over(SETTING) > 1
     runs = runs.with_columns(unit=pl.when(several).then(pl.col("expert_set")).otherwise(pl.col("draw")))
-    columns = ("regret", "tracking", "difference")
+    columns = ("regret", "tracking", "difference", "pseudo")
     of_units = runs.group_by(*group, "unit", maintain_order=True).agg(pl.col(columns).mean())
     means = of_units.group_by(group, maintain_order=True).agg(
         pl.col(columns).mean(),

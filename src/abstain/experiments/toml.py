@@ -15,8 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from .._core import parts
 from ..errors import FileError, InputError, shown
-from . import parts
 from .claims import Claim
 from .figures import Figure
 from .model import SpecError
@@ -70,11 +70,7 @@ class StudyFile(Mapping[str, Study]):
         return str(self.studies[name].get("role", ""))
 
     def make_all(self) -> dict[str, Study]:
-        """All studies by name.
-
-        Raises:
-            InputError: With all that is wrong with any of them.
-        """
+        """All studies by name, or an `InputError` with all that is wrong with any of them."""
         made, wrong = {}, []
         for name in self:
             try:
@@ -108,7 +104,7 @@ class StudyFile(Mapping[str, Study]):
 
     def _own_set(self, name: str, table: Mapping[str, Any]) -> SetSpec:
         options = dict(table)
-        given = {key: options.pop(key) for key in ("path", "label", "positive", "kind") if key in options}
+        given = {key: options.pop(key) for key in ("path", "label", "positive", "kind", "instance") if key in options}
         return SetSpec(name=name, **given, options=options, folder=self.folder)
 
     def experts(self, table: Any) -> ExpertsSpec:

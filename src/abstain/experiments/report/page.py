@@ -21,7 +21,7 @@ from ..sets import fingerprint, source
 from ..specs import SetSpec
 from ..study import Study, said, with_curves
 from ..tables import FinalNumbers
-from .sections import Shown, curves, explained, figures, numbers, overviews, tally, templates
+from .sections import Shown, curves, explained, figures, numbers, overview, tally, templates
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,15 +57,7 @@ class DataFile(NamedTuple):
 
 
 def data_files(studies: Sequence[Study], data: Any) -> list[DataFile]:
-    """The files behind the sets of studies.
-
-    Args:
-        studies: The studies.
-        data: The folder of the data sets.
-
-    Returns:
-        One entry per file. Sets that are computed or missing are left out.
-    """
+    """The files behind the sets of studies. Sets that are computed or missing are left out."""
     longest: dict[str, int] = {}
     own: dict[str, SetSpec] = {}
     for study in with_curves(studies):
@@ -145,18 +137,7 @@ def write(
     studies: Sequence[Study],
     facts: Facts,
 ) -> Path:
-    """Write the report; see `page`. An old file stays until the new one is complete.
-
-    Args:
-        path: The file.
-        verdicts: The claims, judged.
-        drawn: The numbered figures.
-        studies: The studies.
-        facts: Everything else.
-
-    Returns:
-        The path.
-    """
+    """Write the report, see `page`, to a file; an old one stays until the new one is complete."""
     return outputs.write(Path(path), page(verdicts, drawn, studies, facts).encode())
 
 
@@ -165,7 +146,7 @@ def page(verdicts: Sequence[Verdict], drawn: Sequence[Drawn], studies: Sequence[
     from markupsafe import Markup
 
     titles = {study.name: study.title for study in studies}
-    tables = overviews(facts.tables)
+    tables = [overview(table) for table in facts.tables]
     return (
         templates(__package__)
         .get_template("report.html")

@@ -81,16 +81,7 @@ class Shown(NamedTuple):
 
 
 def show_sections(results: Results, verdicts: Sequence[Verdict], failed: list[str]) -> list[Shown]:
-    """The registered sections that have something to show.
-
-    Args:
-        results: The results.
-        verdicts: The verdicts on the claims.
-        failed: Gets one sentence for each section that raises an error.
-
-    Returns:
-        The sections, sorted by number.
-    """
+    """The registered sections that have something to show, by number; ``failed`` gets a sentence for each error."""
     found = []
     for section in collected(SECTIONS, Section):
         with trying(f"Section {section.title}", failed):
@@ -282,18 +273,14 @@ class Overview(NamedTuple):
     is_open: bool
 
 
-def overviews(tables: Sequence[FinalNumbers]) -> list[Overview]:
-    """One overview per table."""
-    return [_overview(table) for table in tables]
-
-
 def explained(tables: Sequence[Overview]) -> list[str]:
     """What the columns mean."""
     moves = any({"tracking", "slope"} & set(table.learners.heads) for table in tables)
     return [EXPLAINED, MOVING] if moves else [EXPLAINED]
 
 
-def _overview(table: FinalNumbers) -> Overview:
+def overview(table: FinalNumbers) -> Overview:
+    """The final numbers of a table, for the page."""
     heads, rows = final_cells(table.finals, table.moves)
     first = int(table.finals["study"].n_unique() == 1)  # a single study need not be named in every row
     columns, learners = overview_cells(table.overview)
