@@ -34,12 +34,7 @@ def shipped() -> tuple[Mapping[str, Study], ...]:
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Study]:
-    """The studies of a TOML file, by name; what it leaves out, and learners it does not define, are the paper's.
-
-    Raises:
-        FileError: If the file cannot be read.
-        InputError: With all that is wrong with the studies.
-    """
+    """The studies of a TOML file, by name; what it leaves out, and learners it does not define, are the paper's."""
     return experiments.read(path, paper())
 
 

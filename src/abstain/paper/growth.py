@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -120,6 +121,27 @@ class GrowthStudy(Study):
             f"{self.runs} runs",
             self.seed,
         )
+
+
+GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
+SAMPLE = 20_000
+"""Inputs by which M* is estimated where no game was played."""
+
+
+@cache
+def least_bound(dim: int, rounds: int, cost: float) -> float:
+    """Theorem 2's bound for the three actions, against the pair of `_promised`, with the best of several gammas."""
+    problem, epsilon = lipschitz(dim, cost), theory.cont_exp3_abs_epsilon(rounds, dim)
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (SAMPLE, dim))
+    margins, box = np.abs(problem.lean(X)) - (1.0 - 2.0 * cost), np.ones(dim)
+    balls = int(min(rounds, most_balls(epsilon, "euclidean", -box, box)))
+    return min(
+        theory.cont_exp3_abs_bound(
+            rounds, balls, epsilon, gamma, lipschitz=3.0 / dim**0.5,
+            close=round(theory.close_calls(margins, gamma) / SAMPLE * rounds),
+        )
+        for gamma in GAMMAS
+    )  # fmt: skip
 
 
 def rows_of(frame: "pl.DataFrame | None") -> list[Row]:

@@ -64,14 +64,9 @@ class Reading:
 
 
 def readings(results: Results, ours: Sequence[Verdict] = ()) -> list[Reading]:
-    """Judge the claims under every reading that has results.
+    """Judge the claims under every reading that has results, sorted by study; ``ours`` are the verdicts under ours.
 
-    Args:
-        results: The results. Studies with the role "reading" are readings.
-        ours: The verdicts under our reading.
-
-    Returns:
-        One entry per reading, sorted by the name of the study.
+    Studies with the role "reading" are readings.
     """
     before = {one.number: one.verdict for one in ours}
     asked = [claim for claim in all_claims() if claim.of_readings]

@@ -6,6 +6,7 @@ import numpy as np
 
 from ... import instances
 from ...experiments import PROPOSITION_1, Claim, Failure, Finding, Results, Run, Word, not_judged
+from .order import CHANGED
 
 OWN, SAFE = "UCB-NT, own graph", ("UCB-NT", "UCB-GT")
 
@@ -113,4 +114,5 @@ PROPOSITION = Claim(
     "larger. (For a given p the proposition promises nothing: its proof chooses p last. Runs on the "
     "subset graph are shown, and decide nothing.)",
     trapped_more_often,
+    changed=CHANGED,
 )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...experiments import IN_ALL, Claim, Failure, Finding, Results, Setting, Word, by_share, not_judged
-from .order import PAPER, main_study, scope
+from .order import CHANGED, PAPER, main_study, scope
 
 LEARNERS = ("UCB", "UCB-GT", "FS")
 
@@ -103,6 +103,7 @@ CLOSE_TO_FS = Claim(
     "none). It holds if all are so, in part if some are.",
     close_to_fs,
     of_readings=True,
+    changed=CHANGED,
 )
 AT_EXTREMES = Claim(17, "UCB-GT approaches FS even at extreme costs.", f"{_CLOSE}. {IN_ALL}", close_at_extremes)
 
@@ -164,4 +165,5 @@ MORE_EDGES = Claim(
     f"{TIED:.0%} of the edges or less are named, but not compared. {IN_ALL}",
     more_edges,
     of_readings=True,
+    changed=CHANGED,
 )

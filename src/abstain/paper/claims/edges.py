@@ -7,7 +7,7 @@ import numpy as np
 from ... import experts, graphs
 from ...experiments import IN_ALL, Claim, Failure, Finding, Results, Setting, Word, by_share, not_judged
 from ...learners import UCBGT
-from .order import main_study, scope
+from .order import CHANGED, main_study, scope
 
 MILLION = 1_000_000
 LEAST, MOST = 1, 3
@@ -110,6 +110,7 @@ HOW_MANY = Claim(
     "these is so.",
     how_many_edges,
     of_readings=True,
+    changed=CHANGED,
 )
 
 
@@ -177,4 +178,5 @@ INSIDE = Claim(
     f"{IN_ALL} (The paper does not say that UCB-GT's edges become fewer; they do where an edge meets its first "
     "violation.)",
     holds_the_subset_graph,
+    changed=CHANGED,
 )

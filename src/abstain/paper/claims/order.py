@@ -13,6 +13,8 @@ from ...typing import Floats
 PAPER = ("UCB", "UCB-NT", "UCB-GT", "FS")
 """The paper's four learners."""
 
+CHANGED = "This rule was changed after a look at results, so that it says what the paper says and can fail."
+"""Of claims whose rule was not written before results were seen."""
 LEVEL = 0.05
 """Differences are called significant at this level, corrected for the number of settings."""
 
@@ -60,6 +62,8 @@ ORDERS = (("UCB-GT", "UCB-NT"), ("UCB-GT", "UCB"), ("UCB-NT", "UCB"))
 """Claims 1 to 3: the first has less regret than the second. "Less" is a smaller mean R_T / T, by however little: the
 paper says "outperforms on all", and compares the means of curves."""
 
+TEXT = "readings-21"
+"""The study with the text's number of rules; ours is what the published numbers say."""
 PAPER_SETTINGS = {"regret": 30, "extreme": 8, "confidence": 15, "small": 9}
 """How many settings the paper shows. A verdict on fewer tells that."""
 
@@ -84,8 +88,22 @@ def _worse(setting: Setting, better: str, worse: str) -> Failure | None:
     return Failure(setting.dataset, setting.cost, f"{better} {ours:.4f}, {worse} {theirs:.4f}{scaled}")
 
 
+def _reading(results: Results) -> str:
+    """Under which reading UCB-GT leads UCB-NT, and what the text's 21 rules do to it, if they were played."""
+    if results.reading:
+        return ""
+    settings = results.settings(TEXT, learners=ORDERS[0])
+    if not settings:
+        return "Read as 20 rings (the text's 21 rules: `abstain reproduce readings`): "
+    better, worse = ORDERS[0]
+    less = sum(_worse(setting, better, worse) is None for setting in settings)
+    ratios = [setting.regret(better) / setting.regret(worse) for setting in settings if setting.regret(worse) > 0]
+    times = f", in the median {np.median(ratios):.2f} times" if ratios else ""
+    return f"Read as 20 rings (with the text's 21 rules less on {less} of {len(settings)}{times}): "
+
+
 def less_regret(better: str, worse: str, results: Results) -> Finding:
-    """Claims 1, 2 and 3."""
+    """Claims 1, 2 and 3. The first carries its reading."""
     settings = results.settings(*results.main, learners=(better, worse))
     if not settings:
         return not_judged(main_study(results), f"No results of {better} and {worse}")
@@ -93,7 +111,8 @@ def less_regret(better: str, worse: str, results: Results) -> Finding:
     ratios = [setting.regret(better) / setting.regret(worse) for setting in settings if setting.regret(worse) > 0]
     middle = f"; the median of its regret is {np.median(ratios):.2f} times {worse}'s" if ratios else ""
     count = f"{better} has less on {len(settings) - len(fails)} of {scope(settings, main_study(results))}"
-    numbers = f"{count}{middle}; {tested(settings, better, worse)}."
+    reading = _reading(results) if (better, worse) == ORDERS[0] else ""
+    numbers = f"{reading}{count}{middle}; {tested(settings, better, worse)}."
     return Finding(by_share(len(settings) - len(fails), len(settings)), numbers, fails, [s.study for s in settings])
 
 
@@ -119,10 +138,7 @@ _LESS = (
     f"significant, which decides nothing: paired t tests, two-sided, over the expert sets, at {LEVEL:.0%} with "
     "Holm's correction for the number of settings."
 )
-_RINGS = (
-    "Empty rings act as experts that never abstain, so the lead of UCB-GT over UCB-NT rests on this reading: "
-    "`abstain reproduce readings` shows others."
-)
+_RINGS = "Empty rings act as experts that never abstain, so the lead of UCB-GT over UCB-NT rests on this reading."
 _THREE = f"Each of the three comparisons in each setting is one check; less as in claims 1 to 3. {IN_ALL}"
 
 GT_BELOW_NT, GT_BELOW_UCB, NT_BELOW_UCB = (
@@ -134,6 +150,7 @@ GT_BELOW_NT, GT_BELOW_UCB, NT_BELOW_UCB = (
         of_readings=True,
         note=_RINGS if number == 1 else "",
         see="readings" if number == 1 else "",
+        changed="The tests were added after a look at results; they decide nothing.",
     )
     for number, (better, worse) in enumerate(ORDERS, 1)
 )

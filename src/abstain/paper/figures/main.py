@@ -4,21 +4,11 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...experiments import PUBLISHED as AT
-from ...experiments import (
-    QUANTITIES,
-    Figure,
-    LearnerStudy,
-    Marks,
-    PanelGrid,
-    Place,
-    Results,
-    draw_panels,
-    panel_grid,
-)
+from ...experiments import QUANTITIES, Figure, LearnerStudy, Marks, PanelGrid, Place, Results, draw_panels, panel_grid
 from . import sets
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
+    pass
 
 
 class Rings(NamedTuple):
@@ -171,9 +161,4 @@ def _published(shown: Main) -> str:
     return text
 
 
-def draw(shown: Main) -> "Drawing":
-    """One row per setting, one column per quantity."""
-    return draw_panels(shown.grid)
-
-
-FIGURE = Figure(5, "Regret, abstention and edges", main, draw, caption, "main")
+FIGURE = Figure(5, "Regret, abstention and edges", main, lambda shown: draw_panels(shown.grid), caption, "main")

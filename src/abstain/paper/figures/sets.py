@@ -20,7 +20,7 @@ from ...experiments import (
 from ..claims.order import PAPER
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
+    pass
 
 OTHERS = {
     "UCB-GT, β = 0.625": "UCB-GT with β = 0.625 (the paper's β is 2.5)",
@@ -129,21 +129,13 @@ REGRET_SECOND = Figure(
     8, "Average regret, other five sets", partial(_regret, sets=SECOND_SETS), draw_panels, of_regret, "regret"
 )
 ABSTENTION_FIRST = Figure(
-    9,
-    "Fraction abstained, first five sets",
-    partial(_abstention, sets=FIRST_SETS),
-    draw_panels,
-    of_abstention,
+    9, "Fraction abstained, first five sets", partial(_abstention, sets=FIRST_SETS), draw_panels, of_abstention,
     "abstention",
-)
+)  # fmt: skip
 ABSTENTION_SECOND = Figure(
-    10,
-    "Fraction abstained, other five sets",
-    partial(_abstention, sets=SECOND_SETS),
-    draw_panels,
-    of_abstention,
+    10, "Fraction abstained, other five sets", partial(_abstention, sets=SECOND_SETS), draw_panels, of_abstention,
     "abstention",
-)
+)  # fmt: skip
 
 
 SMALL_SETS = ("guide", "synthetic", "skin")
@@ -216,9 +208,7 @@ def caption_confidence(shown: Confidence) -> str:
     return f"{text} {ending(shown.grid)} {alike}"
 
 
-def draw_confidence(shown: Confidence) -> "Drawing":
-    """One row per set, one column per cost."""
-    return draw_panels(shown.grid)
-
-
-CONFIDENCE = Figure(12, "Confidence-based experts", show_confidence, draw_confidence, caption_confidence, "confidence")
+CONFIDENCE = Figure(
+    12, "Confidence-based experts", show_confidence, lambda shown: draw_panels(shown.grid), caption_confidence,
+    "confidence",
+)  # fmt: skip
