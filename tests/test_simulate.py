@@ -227,6 +227,17 @@ def test_bad_arguments(arguments, match):
         ab.UCBGT(EXPERTS, **{"cost": 0.2, **arguments})
 
 
+@pytest.mark.parametrize("kind", [ab.UCB, ab.UCBNT, ab.UCBGT])
+@pytest.mark.parametrize("beta", [0, 0.3, 0.5])
+def test_a_beta_for_which_nothing_is_proved(kind, beta):
+    with pytest.warns(UserWarning, match=f"nothing is proved of {kind.__name__} for {beta:g}") as told:
+        learner = kind(EXPERTS, cost=0.2, beta=beta)
+    assert told[0].filename == __file__  # where it was asked for
+    assert learner.beta == beta
+    kind(EXPERTS, cost=0.2, beta=0.51)  # warnings are errors here: this has none
+    ab.FullSupervision(EXPERTS, cost=0.2)
+
+
 def test_nothing_given():
     with pytest.raises(InputError, match="^experts"):
         ab.UCBGT(None, cost=0.2)

@@ -47,6 +47,7 @@ FUNCTIONS = {
     instances.random_labels: {"dim": (2, 21), "gamma": (0.5, 0.0), "lipschitz": (1.0, -1), "cost": (0.5, 0.25)},
     instances.bias_problem: {"left": (0.5, 1.5), "cost": (0.9, "x"), "blue_left": (0.8, None)},
     instances.proposition_1: {"p": (0.9, 0.5), "cost": (0.5, 0.0)},
+    instances.simple_example: {"mixed": (0.5, 0.42), "cost": (0.2, 1.5), "pieces": (2, 1)},
     instances.lipschitz: {"dim": (2, 0), "cost": (0.2, -0.1)},
     instances.switching: {"cost": (0.2, 1.1)},
     instances.rotating: {"cost": (0.2, 1.1)},

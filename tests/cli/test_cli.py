@@ -20,7 +20,7 @@ def test_reproduce_without_data(tmp_path, monkeypatch):
     out = tmp_path / "new"
     result = CliRunner().invoke(app, ["reproduce", "main", "--quick", "--out", str(out), "--jobs", "1"])
     assert result.exit_code == 0, result.output
-    for word in ("instead", "breast-cancer", "EXP3-ABS", "FS", "Claims", "holds", "not judged", "report.html"):
+    for word in ("instead", "breast-cancer", "EXP3-ABS", "FS", "Claims", "not judged (quick)", "report.html"):
         assert word in result.output
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "played on synthetic, breast-cancer, digits instead" in page

@@ -57,6 +57,13 @@ def test_a_command_names_its_extra(tmp_path, packages, words, line):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_experiments_name_their_extra():
+    code = "import sys; sys.modules['pydantic'] = None\nimport abstain.experiments"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    words = "MissingExtraError: abstain.experiments needs pydantic: pip install 'abstain[studies]'"
+    assert done.stderr.splitlines()[-1].endswith(words)
+
+
 def test_the_demo_makes_its_log_without_the_packages_of_studies(tmp_path):
     code = (
         "import sys\nsys.modules.update(dict.fromkeys(('matplotlib', 'joblib', 'pydantic')))\n"

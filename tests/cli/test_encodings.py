@@ -123,7 +123,7 @@ def test_what_a_study_shows(folder, encoding):
         words = ["own.toml", "--quick", "--jobs", "1"]
     code, shown = run(folder, encoding, "reproduce", *words)
     assert code == 0, shown
-    expected = ("UCB-GT, β = 0.625", "● holds") if encoding == "utf-8" else ("UCB-GT, b = 0.625", "+ holds")
+    expected = ("UCB-GT, β = 0.625", "· not judged") if encoding == "utf-8" else ("UCB-GT, b = 0.625", ". not judged")
     assert all(text in shown.decode() for text in expected)
 
 

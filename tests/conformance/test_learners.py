@@ -16,6 +16,7 @@ LEARNERS = {
     "UCBNT-estimated": lambda e, **k: ab.UCBNT(e, graph="estimated", **k),
     "UCBNT-fixed": lambda e, **k: ab.UCBNT(e, graph=ab.graphs.fixed(np.tri(e.n_experts)), **k),
     "UCBGT": ab.UCBGT,
+    "UCBDSG": ab.UCBDSG,
     "FS": ab.FullSupervision,
 }
 
@@ -104,9 +105,8 @@ class Follower(ab.Learner):
         silent = advice.abstains[0, self.experts.rule_of]
         return ab.extend.Choice(expert, float(not silent[expert]), np.zeros(0, bool))
 
-    def commit(self, decision):
-        if decision.abstained:
-            self.total += np.where(decision.abstains[self.experts.rule_of], decision.cost, 0.0)
+    def miss(self, decision):
+        self.total += np.where(decision.abstains[self.experts.rule_of], decision.cost, 0.0)
 
     def absorb(self, decision, losses):
         silent = decision.abstains[self.experts.rule_of]

@@ -34,7 +34,12 @@ GUARDS = {
     "guard, capacity": {"guard": 0.1, "capacity": ab.Capacity(share=0.3, burst=3)},
     "guard, some": {"guard": 0.1, "feedback": (0.4, 0.7)},
 }
-CASES = [(ab.Exp3Abs, name, options) for name, options in OPTIONS.items()]
+RATES = {
+    "both": {"eta": "both", "min_observe": 0.1},
+    "both, capacity": {"eta": "both", "capacity": 0.1, "ix": "anytime"},
+    "exploration by the rate": {"ix": "anytime", "memory": "adaptive", "feedback": (0.4, 0.7)},
+}
+CASES = [(ab.Exp3Abs, name, options) for name, options in (OPTIONS | RATES).items()]
 CASES += [(ab.DoublyRobust, name, options) for name, options in (OPTIONS | GUARDS).items()] + [(ab.Stacked, "", {})]
 PLAYERS = [
     lambda e, **k: ab.Exp3Abs(e, memory="adaptive", feedback=(0.8, 0.3), min_observe=0.4, **k),

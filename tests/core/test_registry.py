@@ -27,7 +27,7 @@ def test_names_in_files_never_change():
         *("Complete", "Fixed", "SelfLoops", "Subset", "Abstention", "Estimated"),
         *("Multiclass", "FunctionLoss", "AbsoluteError", "SquaredError", "Hinge", "Ramp", "ZeroOne", "ModelLosses"),
         *("UCB", "UCBNT", "UCBGT", "FullSupervision", "Exp3", "Exp3Abs", "ContExp3Abs", "DoublyRobust", "Stacked"),
-        "UCBAbs",
+        *("FastRates", "UCBAbs", "UCBDSG"),
     }
 
 

@@ -199,7 +199,7 @@ def test_digits_of_five_and_more_are_positive():
 
 def test_without_scikit_learn_the_error_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "sklearn.datasets", None)
-    monkeypatch.setattr(loading, "installed", lambda: False)
+    monkeypatch.setattr(loading, "is_there", lambda name: False)
     loading._whole.cache_clear()
     with pytest.raises(InputError, match=r"^digits needs scikit-learn: pip install 'abstain\[sklearn\]'"):
         ab.datasets.load("digits")

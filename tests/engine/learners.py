@@ -7,6 +7,8 @@ BALLS = ab.experts.hyperplanes(2, 5, 6, regions="balls", seed=0)  # near 0 nobod
 MAKE = {
     "UCB": lambda: ab.UCB(RINGS, cost=0.3, seed=1),
     "UCBGT": lambda: ab.UCBGT(RINGS, cost=0.3, seed=1),
+    "UCBDSG": lambda: ab.UCBDSG(RINGS, cost=0.3, seed=1, slack=0.001, loss_slack=0.1),
+    "FastRates": lambda: ab.FastRates(BALLS, cost=0.3, seed=1, eta=0.5),
     "FS": lambda: ab.FullSupervision(RINGS, cost=0.3, seed=1),
     "Exp3": lambda: ab.Exp3(RINGS, cost=0.3, seed=1),
     "Exp3Abs": lambda: ab.Exp3Abs(RINGS, cost=0.3, seed=1),

@@ -16,6 +16,8 @@ MAKE = {
     "UCB": lambda cost, **k: ab.UCB(RINGS, cost=cost, seed=1),
     "UCBNT": lambda cost, **k: ab.UCBNT(RINGS, cost=cost, seed=1),
     "UCBGT": lambda cost, **k: ab.UCBGT(RINGS, cost=cost, seed=1),
+    "UCBDSG": lambda cost, **k: ab.UCBDSG(RINGS, cost=cost, seed=1),
+    "FastRates": lambda cost, **k: ab.FastRates(RINGS, cost=cost, seed=1, eta=0.5),
     "FS": lambda cost, **k: ab.FullSupervision(RINGS, cost=cost, seed=1),
     "Exp3": lambda cost, **k: ab.Exp3(RINGS, cost=cost, seed=1),
     "Exp3Abs": lambda cost, **k: ab.Exp3Abs(RINGS, cost=cost, seed=1),

@@ -15,6 +15,8 @@ RINGS = ab.experts.hyperplanes(2, 4, 5, seed=3)
 SINGLES = ab.experts.thresholds(2, [-1.0, 0.1, 0.2, 0.3, 0.5])  # no two experts share a rule
 LEARNERS = {  # one per family of states
     "UCB-GT": lambda: ab.UCBGT(RINGS, cost=0.3, seed=2),
+    "UCB-DSG": lambda: ab.UCBDSG(RINGS, cost=0.3, seed=2),
+    "fast rates": lambda: ab.FastRates(RINGS, cost=0.3, seed=2),
     "UCB-ABS": lambda: ab.UCBAbs(RINGS, cost=0.3, seed=2),
     "EXP3-ABS": lambda: ab.Exp3Abs(RINGS, cost=0.3, seed=2, memory="adaptive", feedback=(0.7, 0.4), min_observe=0.2),
     "DoublyRobust": lambda: ab.DoublyRobust(SINGLES, cost=0.3, seed=2, guard=0.05, feedback="both"),

@@ -1,5 +1,7 @@
 """The page "Extend": its files are written out, compiled, checked, saved, changed."""
 
+import importlib
+import math
 import os
 import re
 import subprocess
@@ -13,18 +15,21 @@ import pytest
 import abstain as ab
 from abstain.checks import check_learner, play_online
 from abstain.errors import InputError
+from abstain.extend import WeightedLearner, WeightKernels, kernel
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extend.md").read_text(encoding="utf-8")
 SOURCE = re.search(r"<!-- epsilon_greedy.py -->\n```python\n(.*?)```", PAGE, re.DOTALL).group(1)
+WEIGHTS = re.search(r"<!-- both_worlds.py -->\n```python\n(.*?)```", PAGE, re.DOTALL).group(1)
 COMMAND = re.search(r"<!-- count.py -->\n```python\n(.*?)```", PAGE, re.DOTALL).group(1)
-MOST_LINES = 80
+MOST_LINES, MOST_LINES_OF_WEIGHTS = 80, 40
 
 
 @pytest.fixture(scope="module")
 def epsilon_greedy(tmp_path_factory):
-    """The module of the page, importable."""
+    """The modules of the page, importable."""
     folder = tmp_path_factory.mktemp("own")
     (folder / "epsilon_greedy.py").write_text(SOURCE)
+    (folder / "both_worlds.py").write_text(WEIGHTS)
     (folder / "count.py").write_text(COMMAND)
     sys.path.insert(0, str(folder))
     try:
@@ -33,11 +38,18 @@ def epsilon_greedy(tmp_path_factory):
         yield epsilon_greedy
     finally:
         sys.path.remove(str(folder))
-        sys.modules.pop("epsilon_greedy", None)
+        for name in ("epsilon_greedy", "both_worlds"):
+            sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def both_worlds(epsilon_greedy):
+    return importlib.import_module("both_worlds").BothWorlds
 
 
 def test_it_is_short():
     assert len(SOURCE.splitlines()) <= MOST_LINES
+    assert len(WEIGHTS.splitlines()) <= MOST_LINES_OF_WEIGHTS
 
 
 def test_the_page(epsilon_greedy, tmp_path, monkeypatch):
@@ -84,6 +96,70 @@ def test_it_does_what_it_says(epsilon_greedy):
         total, seen = total + losses * learnt, seen + learnt
         if not decision.abstained:
             learner.learn(decision, label)
+
+
+class MatchedRate:
+    """EXP3-ABS with the rate of the page, written out: no fast sums, the entropy by its definition."""
+
+    def __init__(self, n_experts):
+        self.total, self.beta, self.eta = np.zeros(n_experts), 1.0, 1.0
+
+    def q(self):
+        weights = np.exp(-self.eta * (self.total - self.total.min()))
+        return weights / weights.sum()
+
+    def learn(self, estimate):
+        q = self.q()
+        entropy = -(q[q > 0.0] * np.log(q[q > 0.0])).sum()
+        step = (q * estimate**2).sum() / (2.0 * self.beta * max(entropy, 1e-9))
+        self.beta += min(step, self.beta)
+        self.total += estimate
+        self.eta = 2.0 ** (math.floor(8.0 * math.log2(1.0 / self.beta)) / 8.0)
+
+
+@pytest.mark.parametrize(
+    "experts",
+    [
+        ab.experts.hyperplanes(2, 5, 6, seed=0),
+        pytest.param(ab.experts.thresholds(2, np.linspace(-0.1, 0.9, 40)), marks=pytest.mark.long),
+    ],
+    ids=["shared rules", "own rules"],
+)
+def test_the_weights_are_those_of_the_algorithm(both_worlds, experts):
+    X, y = ab.datasets.load("synthetic", n=800, seed=0)
+    learner, twin = both_worlds(experts, cost=0.3, seed=1), MatchedRate(experts.n_experts)
+    for x, label in zip(X, y, strict=True):
+        np.testing.assert_allclose(learner.weights, twin.q(), rtol=1e-8, atol=1e-12)
+        advice = experts.advise(x[np.newaxis])
+        silent = advice.abstains[0, experts.rule_of]
+        decision = learner.decide(x)
+        observed = twin.q()[~silent].sum()
+        assert decision.probability == pytest.approx(observed, abs=1e-9)
+        lost = (advice.predictions[0] * label <= 0)[experts.predictor_of]
+        twin.learn(np.where(silent, 0.3, 0.0 if decision.abstained else lost / observed))
+        if not decision.abstained:
+            learner.learn(decision, label)
+    assert twin.eta < 0.5
+
+
+@pytest.mark.parametrize("options", [{}, {"memory": "adaptive", "feedback": (0.8, 0.3)}])
+def test_own_weights_obey_the_rules(both_worlds, options):
+    check_learner(lambda: both_worlds(ab.experts.hyperplanes(2, 4, 5, seed=0), cost=0.3, seed=1, **options))
+
+
+def test_own_weights_go_on_with_other_experts(both_worlds):
+    two, three = (ab.experts.thresholds(n, [0.0, 0.5]) for n in (2, 3))
+    learner = both_worlds(two, cost=0.2, seed=0)
+    ab.simulate(learner, *ab.datasets.load("synthetic", n=300, seed=0))
+    before = learner.weights
+    learner.rearrange(three, predictor_from=[0, 1, -1], expert_from=[0, 1, 2, 3, -1, -1])
+    np.testing.assert_allclose(learner.weights[:4] / learner.weights[:4].sum(), before)
+    assert learner.weights[4:].tolist() == pytest.approx([before.mean() * learner.weights[:4].sum()] * 2)
+
+
+def test_weights_of_something_else_are_refused():
+    with pytest.raises(InputError, match="weight_kernels: expected WeightKernels of functions marked extend.kernel"):
+        type("Wrong", (ab.extend.WeightedLearner,), {"weight_kernels": ab.extend.WeightKernels(rate=len)})
 
 
 PLAY = """
@@ -138,3 +214,25 @@ def test_a_file_names_the_module_to_import(epsilon_greedy, tmp_path):
     assert "import epsilon_greedy first" in done.stderr
     assert "UnknownKindError" in done.stderr
     assert issubclass(ab.errors.UnknownKindError, InputError)
+
+
+@kernel
+def halving(t, j, s):
+    s.memories.numbers[j, 0] = 0.5 / t
+    return True
+
+
+class Paced(WeightedLearner):
+    """A rate that follows the round, and nothing else."""
+
+    weight_kernels = WeightKernels(pace=halving)
+
+
+def test_a_pace_needs_no_rate(tmp_path):
+    experts = ab.experts.hyperplanes(2, 4, 5, seed=0)
+    check_learner(lambda: Paced(experts, cost=0.3, loss="zero_one", seed=1))
+    learner = Paced(experts, cost=0.3, loss="zero_one", seed=1)
+    X, y = ab.datasets.load("synthetic", n=100, seed=0)
+    ab.simulate(learner, X, y)
+    learner.save(tmp_path / "paced")
+    np.testing.assert_array_equal(ab.load(tmp_path / "paced").weights, learner.weights)

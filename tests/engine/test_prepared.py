@@ -158,9 +158,6 @@ class Guessing(ab.Learner):
         expert = int(np.argmin(np.where(silent, 0.5, guess)))
         return ab.extend.Choice(expert, 0.0 if silent[expert] else 1.0, np.zeros(0))
 
-    def commit(self, decision):
-        pass
-
     def absorb(self, decision, losses):
         self.seen.append(losses.copy())
 

@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 import abstain as ab
 
 PLAY = """
@@ -18,6 +20,8 @@ experts = ab.experts.hyperplanes(2, 3, 4, seed=0)
 X, y = ab.datasets.load("synthetic", n=30, seed=0)
 made = {
     "UCBGT": ab.UCBGT(experts, cost=0.3, seed=1),
+    "UCBDSG": ab.UCBDSG(experts, cost=0.3, seed=1, slack=0.001, loss_slack=0.1),
+    "FastRates": ab.FastRates(experts, cost=0.3, seed=1),
     "DoublyRobust": ab.DoublyRobust(experts, cost=0.3, seed=1, memory="adaptive", capacity=0.3),
     "UCBAbs": ab.UCBAbs(experts, cost=0.3),
     "ContExp3Abs": ab.ContExp3Abs(2, cost=0.3, epsilon=0.3, seed=1),
@@ -32,6 +36,7 @@ print(json.dumps({**played, "Gate": gate.round}))
 """
 
 
+@pytest.mark.long
 def test_a_small_game_in_plain_python():
     def play(**settings):
         env = {**os.environ, **settings}

@@ -9,8 +9,8 @@ from polars.testing import assert_frame_equal
 
 import abstain as ab
 from abstain import paper as ours
+from abstain._core import parts
 from abstain.errors import InputError
-from abstain.experiments import parts
 from abstain.experiments.results import MACHINE
 from abstain.experiments.runner import run
 from abstain.experiments.specs import LearnerSpec

@@ -9,9 +9,10 @@ from polars.testing import assert_frame_equal
 
 import abstain as ab
 from abstain import paper as ours
+from abstain._core import parts
 from abstain.datasets import reading
 from abstain.errors import FileError, InputError
-from abstain.experiments import parts, seeds
+from abstain.experiments import seeds
 from abstain.experiments.results import MACHINE
 from abstain.experiments.runner import run
 from abstain.experiments.specs import ExpertsSpec, LearnerSpec, SetSpec
@@ -251,7 +252,7 @@ def test_several_labels_and_a_positive_one(tmp_path):
     ("before", "after", "match"),
     [
         ('path = "mine.csv", label', 'path = "none.csv", label', "set mine: path: expected a file, got none at .*none"),
-        ("shift = 0.25", "path = 'x'", "set drawn: expected one of path, kind and table"),
+        ("shift = 0.25", "path = 'x'", "set drawn: expected one of path, kind, table and instance"),
         (
             '"mine.csv", label = "quality" }',
             '"mine.csv", labels = "y" }',
@@ -261,6 +262,16 @@ def test_several_labels_and_a_positive_one(tmp_path):
             "parts_of_mine:stream",
             "parts_of_mine:nothing",
             "set drawn: kind: expected parts_of_mine:nothing, but .*parts_of_mine.py has no nothing",
+        ),
+        (
+            "shift = 0.25",
+            "shfit = 0.25",
+            r"set drawn: parts_of_mine:stream: cannot be called with these options .*unexpected .*'shfit'",
+        ),
+        (
+            "parts_of_mine:stream",
+            "parts_of_mine:Signs",
+            r"set drawn: parts_of_mine:Signs: cannot be called with these options .*'shift'",
         ),
         ("n_levels = 3", "levels = 3", "study levels: experts: option: expected one of n_levels, got 'levels'"),
         (", thresholds = [0.0, 0.2]", "", "experts: thresholds: cannot be made"),

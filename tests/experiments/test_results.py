@@ -12,7 +12,7 @@ from .small import small
 COLUMNS = {
     "study": pl.String, "dataset": pl.String, "cost": pl.Float64, "expert_set": pl.Int64, "draw": pl.Int64,
     "learner": pl.String, "t": pl.Int64, "loss": pl.Float64, "best": pl.Float64, "tracked": pl.Float64,
-    "abstained": pl.Int64, "edges": pl.Int64, "seconds_run": pl.Float64, "host": pl.String,
+    "abstained": pl.Int64, "edges": pl.Int64, "pseudo": pl.Float64, "seconds_run": pl.Float64, "host": pl.String,
 }  # fmt: skip
 
 
@@ -58,11 +58,12 @@ def test_summary():
     study = small()
     curves = collect([study], records_of(study))["results"]
     table = summary(curves)
-    assert table.columns == [
-        "study", "dataset", "cost", "learner", "t",
-        "regret", "regret_sd", "abstained", "abstained_sd", "edges", "edges_sd",
-        "loss", "loss_sd",
-    ]  # fmt: skip
+    assert table.columns == ["study", "dataset", "cost", "learner", "t"] + [
+        f"{name}{end}"
+        for name in ("regret", "abstained", "edges", "loss", "pseudo")
+        for end in ("", "_sd", "_low", "_high")
+    ]
+    assert table["pseudo"].null_count() == len(table)  # nobody knows the means on a data set
     assert len(table) == 2 * 3 * len(shown_rounds(200, 8))
     row = table.filter(cost=0.3, learner="UCB-GT", t=44).row(0, named=True)
     rows = curves.filter(cost=0.3, learner="UCB-GT", t=44).sort("expert_set", "draw")
@@ -75,5 +76,7 @@ def test_summary():
         means = values.reshape(2, 3).mean(axis=1)
         np.testing.assert_allclose(row[name], means.mean())
         np.testing.assert_allclose(row[f"{name}_sd"], means.std(ddof=1))
+        np.testing.assert_allclose(row[f"{name}_low"], np.quantile(means, 0.1))
+        np.testing.assert_allclose(row[f"{name}_high"], np.quantile(means, 0.9))
     alone = summary(curves.filter(expert_set=0))
     assert alone["regret_sd"].to_list() == [0.0] * len(alone)

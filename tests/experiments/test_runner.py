@@ -1,6 +1,7 @@
 """Running: the same results however it is run, interrupted or not; errors in words."""
 
 import errno
+import importlib
 import os
 import re
 import signal
@@ -17,9 +18,10 @@ from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
 
 import abstain as ab
+from abstain._core import parts
 from abstain.cli import app
 from abstain.errors import FileError, InputError
-from abstain.experiments import jobs, parts, results, runner
+from abstain.experiments import jobs, results, runner
 from abstain.experiments.results import MACHINE
 from abstain.experiments.runner import run
 from abstain.paper import find
@@ -136,8 +138,8 @@ def test_sets_of_a_package_that_is_not_installed(tmp_path, monkeypatch):
     """They are missing, not failures: there is nothing wrong with them."""
     from abstain.datasets import loading
 
-    monkeypatch.setattr(loading, "installed", lambda: False)
-    monkeypatch.setattr(loading.importlib, "import_module", lambda name: __import__("no_such_package"))
+    monkeypatch.setattr(loading, "is_there", lambda name: False)
+    monkeypatch.setattr(importlib, "import_module", lambda name: __import__("no_such_package"))
     loading._whole.cache_clear()
     session = run([small(sets=("digits",), draws=1, expert_sets=1)], tmp_path, jobs=1)
     assert (session.failures, list(session.missing)) == ([], ["digits"])

@@ -65,7 +65,9 @@ def test_find():
     everything = names(ours.find("all"))
     assert "main" in everything
     assert set(everything) == set(ours.paper()) - set(readings)
-    with pytest.raises(InputError, match="one of main, .*readings, beyond, moving, logs, tuning, all.*'nothing'"):
+    with pytest.raises(
+        InputError, match="one of main, .*readings, beyond, successors, moving, logs, tuning, all.*'nothing'"
+    ):
         ours.find("nothing")
 
 

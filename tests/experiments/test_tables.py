@@ -15,7 +15,7 @@ from abstain.experiments.formats import TextTable, overview_table
 from abstain.experiments.reproduce import _finals
 from abstain.experiments.results import summary
 from abstain.experiments.runner import run
-from abstain.experiments.specs import LearnerSpec
+from abstain.experiments.specs import LearnerSpec, SetSpec
 from abstain.experiments.study import LearnerStudy
 from abstain.experiments.tables import finals, overview, slopes, write
 
@@ -190,12 +190,48 @@ def test_files(tmp_path):
     assert "| DR | 0.0000 | 1.50 | 1.00 | 2 of 2 | -0.0103 | 1 of 2 |" in text
     lines = [line for line in text.splitlines() if line.startswith("| a | guide | 0.2")]
     assert len(lines) == 3
-    assert "**0.1100 ± 0.0104**" in lines[0]
-    assert "0.0250 ± 0.0058" in lines[1]
-    assert "**" not in lines[1]
+    assert "| 0.1100 ± 0.0104 |" in lines[0]  # the worst is not bold, but the best of those that compete
+    assert "**0.0250 ± 0.0058**" in lines[1]
+    assert "**" not in lines[0] + lines[2]
+    assert "| 1 |" in lines[1]  # ranks have no decimals
+    assert "pseudo" not in text
     assert "| FS |" in lines[0]
     assert "tracking" not in text
     assert "6 repetitions, errors over 3" in text
+
+
+def test_latex(tmp_path):
+    (table,) = tables(game(), [study("a", table="A/b c", title="Some & title")])
+    text = write(table, tmp_path)[2].read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.endswith(r" \\")]
+    assert text.count(r"\label{tab:A-b-c}") == text.count(r"\begin{table}") == 1
+    assert "Some \\& title: average regret at the end, mean and standard error." in text
+    assert lines[0] == r"set & cost & UCB-GT & DR & FS \\"
+    assert lines[1].startswith(r"guide & 0.2 & 0.1100 {\scriptsize$\pm$0.0104} & \textbf{0.0250}")
+    assert len(lines) == 3
+    assert r"\textbf{0.0150}" not in text  # FS does not compete
+    for word in ("study &", "time", "rank"):
+        assert word not in text
+
+
+def test_latex_tables_fit_a_page(tmp_path):
+    curves = pl.concat(
+        play(name, f"s{k:02d}", 0.2, f"L{j}", [[0.1 + 0.01 * j, 0.1]])
+        for name in ("a", "b")
+        for k in range(25)
+        for j in range(8)
+    )
+    labels = [LearnerSpec(f"L{j}", "UCBGT") for j in range(8)]
+    sets = [SetSpec(f"s{k:02d}", table=(np.zeros((2, 1)), np.array([-1, 1]))) for k in range(25)]
+    both = [LearnerStudy(name, sets=sets, costs=(0.2,), learners=labels, table="wide") for name in ("a", "b")]
+    (table,) = tables(curves, both)
+    text = write(table, tmp_path)[2].read_text(encoding="utf-8")
+    labels = [f"\\label{{tab:wide{end}}}" for end in ("", "-2", "-3", "-4")]  # 40 + 10 settings, 6 + 2 learners
+    assert [label for label in labels if label in text] == labels
+    assert text.count(r"\begin{table}") == 4
+    assert text.count(r"\textbf") == 50  # each setting once
+    assert text.count(r"\emph{b}") == 4  # whose settings they are
+    assert "(4 of 4)" in text
 
 
 def test_files_of_streams(tmp_path):
@@ -207,6 +243,10 @@ def test_files_of_streams(tmp_path):
     text = write(table, tmp_path)[0].read_text(encoding="utf-8")
     assert "| learner | R_T / T | tracking | rank | negative | slope | tracking slope | time |" in text
     assert "| trap-300 | 0.2 | root | 0.50 |" in text
+    tex = (tmp_path / "moving.tex").read_text(encoding="utf-8")
+    assert r"\label{tab:moving}" in tex
+    assert r"\label{tab:moving-tracking}" in tex
+    assert "set & cost & T & " in tex
 
 
 def shown_in_terminal(table, width):

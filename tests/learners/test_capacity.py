@@ -3,6 +3,7 @@
 import copy
 import json
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from abstain.engine.feedback import chances_of
 from abstain.errors import FileError, InputError
 
 from ..instances import games, tables
+from ..reference.backlog import Backlog
 from ..reference.capacity import Limited
 from .test_weighted import carried, feedbacks, floors, memories, twin_of
 
@@ -66,11 +68,13 @@ def limited_twin(learner, X, y):
 
 def assert_plays_like_its_twin(learner, X, y, delay):
     twin, random, waiting = limited_twin(learner, X, y), copy.deepcopy(learner._random), {}
+    backlog = Backlog()
 
     def close(t):
         decision, fixed, seen = waiting.pop(t)
         learner.close(decision, y[t - 1])
         twin.learn(t, decision.observed, fixed, seen)
+        backlog.learnt(t)
 
     def same():
         np.testing.assert_allclose(learner.weights, twin.weights(), rtol=1e-8, atol=1e-11)
@@ -81,7 +85,7 @@ def assert_plays_like_its_twin(learner, X, y, delay):
     for t in range(1, len(X) + 1):
         same()
         segments, predicts, o = twin.segments(t)
-        fixed, u = twin.before(t), random.random()
+        fixed, u = twin.before(t, o), random.random()
         decision = learner.decide(X[t - 1])
         assert decision.probability == pytest.approx(predicts, abs=1e-10)
         assert decision.observed == pytest.approx(o, abs=1e-10)
@@ -96,8 +100,9 @@ def assert_plays_like_its_twin(learner, X, y, delay):
         assert decision.cost == learner.cost.of(X[t - 1 : t], t, 1)[0]  # what is paid, whatever the price
         twin.note(t, decision.abstained)
         if learner.chances[decision.abstained] == 0.0:
-            twin.learn(t, decision.observed, fixed, False)
+            backlog.decided(t, partial(twin.learn, t, decision.observed, fixed, False))
         else:
+            backlog.decided(t, None)
             if decision.observed <= 1e-6:
                 return  # from here on rounding is amplified by 1 / o in any implementation
             waiting[t] = decision, fixed, bool(learner.comes(t, 1)[0, int(decision.abstained)])

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from abstain.checks import check_learner
 from abstain.errors import DecisionError, InputError
 
 from ..instances import games
+from ..reference.backlog import Backlog
 from ..reference.cont_exp3 import ContExp3, pairs_of, rate_of
 
 
@@ -46,7 +48,7 @@ def test_equals_the_twin(dim, kind, epsilon, eta, cost, delay, metric, seed):
     )
     twin = ContExp3(epsilon, *pairs_of(learner), rate_of(learner), metric)
     paid = learner.cost.of(X, 1, len(X))
-    waiting = {}
+    waiting, backlog = {}, Backlog()
     for t in range(len(X)):
         before = learner.n_balls
         ball = twin.active(X[t])
@@ -61,13 +63,15 @@ def test_equals_the_twin(dim, kind, epsilon, eta, cost, delay, metric, seed):
             assert decision.prediction == pytest.approx(instance.pairs[decision.expert][0], abs=1e-15)
         instance.visits += 1
         if decision.abstained:
-            instance.learn(None, paid[t], decision.probability)
+            backlog.decided(t + 1, partial(instance.learn, None, paid[t], decision.probability))
         else:
+            backlog.decided(t + 1, None)
             waiting[t] = decision
         if t - delay in waiting:
             late = waiting.pop(t - delay)
             learner.learn(late, y[t - delay])
             twin.instances[int(late.carry[0])].learn(y[t - delay], late.cost, late.probability)
+            backlog.learnt(late.round)
     np.testing.assert_array_equal(learner.centres, twin.centres)
 
 
@@ -107,6 +111,7 @@ def test_rules_all_learners_obey(name, cost):
     check_learner(lambda: MAKE[name](cost=cost))
 
 
+@pytest.mark.long
 def test_rules_with_functions_and_other_domains():
     check_learner(lambda: MAKE["three"](cost=lambda X: np.abs(X[:, 0]), metric=of_distance))
     check_learner(lambda: MAKE["three"](cost=0.3, domain=(0, [1, 50.0])))
@@ -205,6 +210,7 @@ def test_both_losses_of_a_trace(gamma):
     assert (trace.surrogate > trace.loss + 1e-3).any()
 
 
+@pytest.mark.long
 def test_three_actions_suffice():
     """No constant pair has less loss, L or L~, than the best of the three, whatever the labels and costs."""
     rng = np.random.default_rng(0)

@@ -12,6 +12,7 @@ from ..instances import betas, delays, games, tables
 from ..reference.algorithms import full_supervision, graph_of, ucb_gt, ucb_nt
 from ..reference.game import written_out
 
+pytestmark = pytest.mark.filterwarnings("ignore:beta. nothing is proved")
 many = games(1000)
 SEED = 7
 

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from abstain.errors import InputError
 
 from ..conformance.test_learners import COSTS, EXPERTS, RINGS
 from ..instances import delays, games, tables
+from ..reference.backlog import Backlog
 from ..reference.bandit import Bandit
 from ..reference.game import written_out
 
@@ -27,6 +29,7 @@ def test_equals_the_twin(table, eta, delay, seed):
     learner = ab.Exp3(table.experts, cost=table.cost, loss=table.loss, eta=eta, horizon=T, seed=seed)
     game = written_out(learner, table.X, table.y)
     twin, random, waiting = Bandit(game, eta, T), copy.deepcopy(learner._random), {}
+    backlog = Backlog()
     for t in range(1, T + 1):
         q = twin.q(t)
         np.testing.assert_allclose(learner.weights, q, rtol=1e-9, atol=1e-12)
@@ -36,13 +39,15 @@ def test_equals_the_twin(table, eta, delay, seed):
         assert decision.probability == pytest.approx(q[~game.abstains[t - 1]].sum(), abs=1e-12)
         assume(q[decision.expert] > 1e-6)  # else rounding is amplified by 1 / q in any implementation
         if decision.abstained:
-            twin.learn(t, decision.expert, q[decision.expert])
+            backlog.decided(t, partial(twin.learn, t, decision.expert, q[decision.expert]))
         else:
+            backlog.decided(t, None)
             waiting[t] = decision, q[decision.expert]
         if t - delay in waiting:
             late, probability = waiting.pop(t - delay)
             learner.learn(late, table.y[late.round - 1])
             twin.learn(late.round, late.expert, probability)
+            backlog.learnt(late.round)
 
 
 @pytest.mark.parametrize("name", EXPERTS)

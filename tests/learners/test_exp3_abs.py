@@ -1,6 +1,7 @@
 """EXP3-ABS equals its twin, whatever the rate, the cost and the order of the labels."""
 
 import copy
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from abstain.checks import check_learner
 from abstain.errors import DecisionError, InputError
 
 from ..instances import games, tables
+from ..reference.backlog import Backlog
 from ..reference.exp3 import Exp3
 from ..reference.game import written_out
 
@@ -30,7 +32,11 @@ def test_equals_the_twin(table, eta, ix, delay, seed):
     game = written_out(learner, table.X, table.y)
     twin = Exp3(game, eta, ix, T, learner.cost.largest)
     random = copy.deepcopy(learner._random)
-    waiting = {}
+    waiting, backlog = {}, Backlog()
+
+    def learn_without(s, probability):
+        twin.learn(s, backlog.now, probability, False)
+
     for t in range(1, T + 1):
         q = twin.q(t)
         np.testing.assert_allclose(learner.weights, q, rtol=1e-9, atol=1e-12)
@@ -42,14 +48,16 @@ def test_equals_the_twin(table, eta, ix, delay, seed):
         place = np.flatnonzero(order == decision.expert)[0]
         assert edges[place] - 1e-9 <= u <= edges[place + 1] + 1e-9
         if decision.abstained:
-            twin.learn(t, t, decision.probability, False)
+            backlog.decided(t, partial(learn_without, t, decision.probability))
         else:
+            backlog.decided(t, None)
             assume(decision.probability > 1e-6)  # else rounding is amplified by 1 / P in any implementation
             waiting[t] = decision
         if t - delay in waiting:
             late = waiting.pop(t - delay)
             learner.learn(late, table.y[late.round - 1])
             twin.learn(late.round, t, late.probability, True)
+            backlog.learnt(late.round)
 
 
 SETS = {
@@ -69,7 +77,7 @@ def test_one_update_equals_the_twins(table, eta, ix, seed):
     if T > 1:
         ab.simulate(learner, table.X[: T - 1], table.y[: T - 1])
     twin = Exp3(written_out(learner, table.X, table.y), eta, ix, T, learner.cost.largest)
-    w = learner.state
+    w = learner.state.memories
 
     def estimates():
         total = np.empty(table.experts.n_experts)
@@ -107,21 +115,64 @@ def test_whole_runs_equal_the_twin(name, eta, T, cost, loss, delay):
     twin = Exp3(game, eta, largest=cost)
     order = np.argsort(game.rule_of, kind="stable")
     place = np.argsort(order)
-    probability = {}
+    waiting = {}
     for t, u in enumerate(np.random.default_rng(own_stream(8)).random(T), start=1):
         expert, abstained = trace.expert[t - 1], trace.abstained[t - 1]
         edges = np.append(0.0, np.cumsum(twin.q(t)[order]))
         assert edges[place[expert]] - 1e-10 <= u <= edges[place[expert] + 1] + 1e-10
         assert abstained == game.abstains[t - 1, expert]
-        if abstained:
-            twin.learn(t, t, 1.0, False)
-        else:
-            probability[t] = twin.probability(t)
-        if t - delay in probability:
-            twin.learn(t - delay, t, probability.pop(t - delay), True)
-    for t in sorted(probability):
-        twin.learn(t, T, probability[t], True)
+        waiting[t] = (1.0, False) if abstained else (twin.probability(t), True)
+        if t - delay in waiting:
+            twin.learn(t - delay, t, *waiting.pop(t - delay))
+    for t in sorted(waiting):
+        twin.learn(t, T, *waiting[t])
     np.testing.assert_allclose(learner.weights, twin.q(T + 1), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["cells", pytest.param("singles in runs", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("eta", "ix"),
+    [("both", 0.0), ("anytime", "anytime"), pytest.param("both", "anytime", marks=pytest.mark.long)],
+)
+@pytest.mark.parametrize("delay", [0, 3])
+def test_rates_by_matching_and_exploration_by_the_rate(name, eta, ix, delay):
+    """Round by round, with the choices the learner makes; gamma is that of the decision's own round."""
+    T, experts = 250, SETS[name]
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-1.0, 1.0, (T, experts.n_features))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=T) > 0.0, 1, -1)
+    learner = ab.Exp3Abs(experts, cost=0.2, eta=eta, ix=ix, seed=8)
+    twin, waiting, backlog = Exp3(written_out(learner, X, y), eta, ix, largest=0.2), {}, Backlog()
+    for t in range(1, T + 1):
+        np.testing.assert_allclose(learner.weights, twin.q(t), rtol=1e-8, atol=1e-12)
+        decision = learner.decide(X[t - 1])
+        assert decision.probability == pytest.approx(twin.probability(t), abs=1e-10)
+        explored = twin.explored(t)
+        if decision.abstained:
+            missed = partial(
+                lambda s, *known: twin.learn(s, backlog.now, *known), t, decision.probability, False, explored
+            )
+            backlog.decided(t, missed)
+        else:
+            waiting[t] = decision, explored
+            backlog.decided(t, None)
+        if t - delay in waiting:
+            late, explored = waiting.pop(t - delay)
+            learner.learn(late, y[late.round - 1])
+            twin.learn(late.round, t, late.probability, True, explored)
+            backlog.learnt(late.round)
+    assert twin.rate(T) < 0.5
+
+
+def test_exploration_by_the_rate_has_a_rate_for_every_memory():
+    learner = ab.Exp3Abs(SETS["cells"], cost=0.2, ix="anytime", memory="adaptive", seed=0)
+    decision = learner.decide(np.zeros(3))
+    assert decision.carry[2:].tolist() == (learner.state.memories.numbers[:, 0] / 2.0).tolist()
+
+
+@pytest.mark.parametrize("options", [{"eta": "both"}, {"ix": "anytime", "memory": "adaptive"}])
+def test_rules_that_newer_options_obey(options):
+    check_learner(lambda: ab.Exp3Abs(ab.experts.hyperplanes(2, 4, 5, seed=0), cost=0.3, seed=1, **options))
 
 
 @pytest.mark.parametrize("eta", ["adaptive", "anytime", "tuned", 0.1])
@@ -156,7 +207,7 @@ def test_nothing_overflows(eta, cost):
     trace = ab.simulate(learner, np.column_stack([scores, margins]), y)
     assert np.isfinite(learner.weights).all()
     assert learner.weights.sum() == pytest.approx(1.0)
-    assert np.isfinite(learner.state.losses).all()
+    assert np.isfinite(learner.state.memories.losses).all()
     assert np.isin(trace.expert, np.arange(6)).all()
 
 
@@ -174,7 +225,7 @@ def test_no_number_is_close_to_zero(experts, row):
     learner = ab.Exp3Abs(experts, cost=1.0, eta=0.715, seed=0)
     for _ in range(1100):
         ab.simulate(learner, [row], [1])
-        for numbers in (learner.state.weight, learner.state.factor):
+        for numbers in (learner.state.memories.weight, learner.state.memories.factor):
             assert ((numbers == 0.0) | (numbers > 1e-300)).all()
     assert learner.weights[0] == pytest.approx(1.0)
 
@@ -198,7 +249,7 @@ def test_ten_million_rounds():
                 learner = ab.Exp3Abs(experts, cost=cost, eta=eta, seed=0)
                 for _ in range(pieces):
                     trace = ab.simulate(learner, X, y)
-                    w = learner.state
+                    w = learner.state.memories
                     assert np.isfinite(trace.loss).all()
                     assert np.isin(trace.expert, np.arange(12)).all()
                     assert np.isfinite(learner.weights).all()
@@ -222,7 +273,7 @@ def test_estimates_are_unbiased_also_when_labels_are_late():
     for seed in range(4000):
         learner = ab.Exp3Abs(experts, cost=0.4, eta=0.3, seed=seed)
         ab.simulate(learner, X, y, delay=10)
-        w = learner.state
+        w = learner.state.memories
         total = np.empty(4)
         total[w.layout.expert] = w.losses + np.repeat(w.paid, np.diff(w.layout.start))
         sums.append(total)

@@ -71,7 +71,7 @@ def test_an_unseen_round_costs_who_abstains_and_nobody_else():
     learner = ab.Exp3Abs(experts, cost=0.3, seed=0, feedback=(0.5, 0.5))
     decision = learner.decide([1.0, 1.0, -1.0])
     learner.forget(decision)
-    assert (learner.state.losses[0] + np.repeat(learner.state.paid[0], 1)).tolist() == [0.0, 0.3]
+    assert (learner._weights.losses[0] + np.repeat(learner._weights.paid[0], 1)).tolist() == [0.0, 0.3]
     robust = ab.DoublyRobust(experts, cost=0.3, seed=0, feedback=(0.5, 0.5))
     robust.forget(robust.decide([1.0, 1.0, -1.0]))
     assert robust._weights.losses[0].tolist() == pytest.approx([-0.3, 0.0])  # the guess, 0, minus the cost

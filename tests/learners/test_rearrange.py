@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from abstain.errors import DecisionError, FileError, InputError
 
 from ..engine.test_threads import in_threads
 from ..instances import games
+from ..reference.backlog import Backlog
 from ..reference.game import written_out
 from ..reference.robust import Player, Robust
 from .test_weighted import feedbacks, floors, memories
@@ -76,7 +78,7 @@ def play_and_change(learner, X, y, rng, most_delay, path):
         twin = Player(game, **options)
     else:
         twin = Robust(game, *sides, learner.state.guesses.constants, learner.guard, **options)
-    random, waiting = copy.deepcopy(learner._random), {}
+    random, waiting, backlog = copy.deepcopy(learner._random), {}, Backlog()
 
     def close(t):
         decision, fixed, seen, _ = waiting.pop(t)
@@ -84,6 +86,11 @@ def play_and_change(learner, X, y, rng, most_delay, path):
             decision = ab.Decision.from_json(decision.to_json())
         learner.close(decision, y[t - 1])
         twin.learn(t, decision.observed, fixed, seen)
+        backlog.learnt(t)
+
+    def learn_without(t):
+        decision, fixed, *_ = waiting.pop(t)
+        twin.learn(t, decision.observed, fixed, False)
 
     for t in range(1, T + 1):
         if rng.random() < 0.15:
@@ -96,6 +103,7 @@ def play_and_change(learner, X, y, rng, most_delay, path):
             game, sides = parts(learner, X[:, now], y, [joined[m] for m in now])
             if isinstance(twin, Robust):
                 twin.rearrange(game, of_experts, t - 1, predictors, *sides)
+                twin.c = learner.state.guesses.constants  # they follow the number of experts
                 for s, (decision, fixed, *rest) in waiting.items():
                     waiting[s] = decision, np.array([fixed[p] if p >= 0 else 0.0 for p in predictors]), *rest
             else:
@@ -105,7 +113,7 @@ def play_and_change(learner, X, y, rng, most_delay, path):
             learner = reborn(learner, rng.choice(["file", "pickle"]), path)
         np.testing.assert_allclose(learner.weights, twin.weights(), rtol=1e-8, atol=1e-11)
         segments, predicts, o = twin.segments(t)
-        fixed, u = twin.before(t), random.random()
+        fixed, u = twin.before(t, o), random.random()
         decision = learner.decide(X[t - 1, models])
         assert decision.probability == pytest.approx(predicts, abs=1e-10)
         assert decision.observed == pytest.approx(o, abs=1e-10)
@@ -117,15 +125,17 @@ def play_and_change(learner, X, y, rng, most_delay, path):
         if fixed is not None:
             np.testing.assert_allclose(decision.carry[2 : 2 + len(models)], fixed, rtol=1e-9, atol=1e-12)
         if learner.chances[decision.abstained] == 0.0:
-            twin.learn(t, decision.observed, fixed, False)
+            waiting[t] = decision, fixed, False, T + 1
+            backlog.decided(t, partial(learn_without, t))
         else:
+            backlog.decided(t, None)
             if decision.observed <= 1e-6:
                 return learner
             seen = bool(learner.comes(t, 1)[0, int(decision.abstained)])
             waiting[t] = decision, fixed, seen, t + int(rng.integers(0, most_delay + 1))
         for s in [s for s in waiting if waiting[s][3] <= t]:
             close(s)
-    for s in list(waiting):
+    for s in sorted(backlog.open):
         close(s)
     np.testing.assert_allclose(learner.weights, twin.weights(), rtol=1e-8, atol=1e-11)
     np.testing.assert_allclose(learner._weights.mix, twin.memories.mix, rtol=1e-9, atol=1e-12)

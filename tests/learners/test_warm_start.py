@@ -40,7 +40,7 @@ def test_it_is_learning_labels_that_were_sure_to_be_seen(name, cost):
     twin = (twin_of_stacked if name == "Stacked" else twin_of)(learner, X, Y)
     learner.warm_start(X, Y)
     for t in range(1, len(X) + 1):
-        twin.learn(t, 1.0, twin.before(t), True)
+        twin.learn(t, 1.0, twin.before(t, 1.0), True)
     np.testing.assert_allclose(learner.weights, twin.weights(), rtol=1e-8, atol=1e-11)
     np.testing.assert_allclose(learner._weights.mix, twin.memories.mix, rtol=1e-9, atol=1e-12)
     assert (learner.round, learner.pending) == (0, ())
@@ -50,7 +50,7 @@ def test_the_sums_of_exp3_abs_are_the_losses():
     for eta in ("anytime", "adaptive", 0.1):
         learner = ab.Exp3Abs(RINGS, cost=0.3, eta=eta, seed=0)
         learner.warm_start(X, Y)
-        s = learner.state
+        s = learner.state.memories
         total = np.empty(RINGS.n_experts)
         total[s.layout.expert] = s.losses[0] + np.repeat(s.paid[0], np.diff(s.start))
         np.testing.assert_allclose(total, ab.best_in_hindsight(RINGS, X, Y, cost=0.3).total)

@@ -3,6 +3,7 @@ estimates.
 """
 
 import copy
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import abstain as ab
 from abstain.engine.feedback import chances_of
 
 from ..instances import games, tables
+from ..reference.backlog import Backlog
 from ..reference.game import written_out
 from ..reference.robust import Player, Robust
 
@@ -47,16 +49,18 @@ def carried(decision):
 def assert_plays_like_its_twin(learner, X, y, delay, twin=None):
     """Round by round, with the choices the learner makes: weights, whom it follows, what it carries."""
     twin, random, waiting = twin or twin_of(learner, X, y), copy.deepcopy(learner._random), {}
+    backlog = Backlog()
 
     def close(t):
         decision, fixed, seen = waiting.pop(t)
         learner.close(decision, y[t - 1])
         twin.learn(t, decision.observed, fixed, seen)
+        backlog.learnt(t)
 
     for t in range(1, len(X) + 1):
         np.testing.assert_allclose(learner.weights, twin.weights(), rtol=1e-8, atol=1e-11)
         segments, predicts, o = twin.segments(t)
-        fixed, u = twin.before(t), random.random()
+        fixed, u = twin.before(t, o), random.random()
         decision = learner.decide(X[t - 1])
         if twin.follows_another(fixed, decision):
             return  # by rounding: from here on they play different games
@@ -72,8 +76,9 @@ def assert_plays_like_its_twin(learner, X, y, delay, twin=None):
             np.testing.assert_allclose(carried(decision)[known], fixed[known], rtol=1e-9, atol=1e-12)
         chance = learner.chances[decision.abstained]
         if chance == 0.0:
-            twin.learn(t, decision.observed, fixed, False)
+            backlog.decided(t, partial(twin.learn, t, decision.observed, fixed, False))
         else:
+            backlog.decided(t, None)
             if decision.observed <= 1e-6:
                 return  # from here on rounding is amplified by 1 / o in any implementation
             waiting[t] = decision, fixed, bool(learner.comes(t, 1)[0, int(decision.abstained)])
@@ -184,6 +189,6 @@ def test_a_weight_that_counted_as_nothing_comes_back_in_time():
     twin = twin_of(learner, X, np.ones(6_000))
     ab.simulate(learner, X, np.ones(6_000))
     for t in range(1, 6_001):
-        twin.learn(t, 1.0, twin.before(t), True)
+        twin.learn(t, 1.0, twin.before(t, 1.0), True)
     assert twin.memories.mixture()[0] > 0.99
     np.testing.assert_allclose(learner.weights, twin.memories.mixture(), atol=1e-9)

@@ -129,7 +129,7 @@ def test_captions_say_what_was_played():
     assert "bands one standard deviation over 2 expert sets, each the mean of 2 draws of the data; K = 2,000." in text
     assert "UCB-GT with β = 0.625 (the paper's β is 2.5); EXP3-ABS (the paper's, but" in text
     one = sets.of_regret(sets.REGRET_FIRST.show(source(REGRET, ["UCB", "FS"], sets=1, studies=studies)))
-    assert "Lines are means over 2 draws of the data for one expert set, so without a band; K = 2,000." in one
+    assert "bands reach from the 10% to the 90% quantile over 2 draws of the data; K = 2,000." in one
     assert "Not among" not in one
     mixed = pl.concat([curves(REGRET[:1], sets=1, draws=1), curves(REGRET[1:2])])
     assert "over up to 2 expert sets" in sets.of_regret(sets.REGRET_FIRST.show(Results(mixed)))

@@ -106,13 +106,15 @@ def test_axes_have_labels_and_the_legend_all_learners():
             assert line.is_dashed() == (STYLES[label].dash != FULL)
         assert len(ax.collections) == 6  # a band each
     assert figure.get_supxlabel().startswith("round $t$ (log scale")
-    assert figure.get_supylabel() == "average regret $R_t / t$"
+    assert figure.get_supylabel() == "average regret $R_t / t$ (symlog scale)"
 
 
 def test_published_points_are_drawn():
     with look():
-        figure = main.draw(main.main(source(SOME)))
+        figure = main.FIGURE.draw(main.main(source(SOME)))
     regret, fraction, edges = figure.axes[:3]
+    assert regret.get_title() == "average regret $R_t / t$ (symlog)"
+    assert fraction.get_title() == "fraction abstained"
     assert [len(ax.get_lines()) - 6 for ax in (regret, fraction, edges)] == [4, 4, 3]
     assert list(edges.get_lines()[6].get_ydata()) == [3.29, 3.16, 3.07, 3.07]
     assert [len(ax.get_lines()) for ax in figure.axes[3:]] == [6, 6, 6]

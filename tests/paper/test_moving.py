@@ -103,7 +103,7 @@ def test_results_have_both_comparators():
 
 def labels_of(name, n=2_000):
     study = small(sets=(name,), costs=(0.2,), expert_sets=1, draws=1, rounds=n)
-    rounds, regime = jobs._draw(study.draw_jobs()[0].stage, 0, 0.2, None)
+    rounds, regime, _ = jobs._draw(study.draw_jobs()[0].stage, 0, 0.2, None)
     _, clean = ab.datasets.load("synthetic", n=n, seed=seeds.of_data(0, name, 0, 0))
     return rounds.y, clean, regime
 

@@ -21,9 +21,9 @@ def index(est: Estimates, t: int, beta: float) -> np.ndarray:
 def play(
     game: Game, choose: Callable, neighbours: Callable, update: Callable, delay: int, supervised: bool = False
 ) -> tuple[list[int], list[int]]:
-    """The protocol: receive x_t, choose, then update: at once if the choice abstains, else when the label comes.
+    """The protocol: receive x_t, choose, then update when the label comes; if the choice abstains, without, but then.
 
-    ``choose`` is told how many labels of each expert's choices are still to come, ``neighbours(t, I)`` is N_t(I),
+    ``choose`` is told how many choices of each expert are still to be learnt, ``neighbours(t, I)`` is N_t(I),
     ``update(t, I, N, seen)`` learns from round t. Returns the choices and the numbers of edges of each round's graph.
     """
     T, K = game.shape
@@ -34,17 +34,13 @@ def play(
             edges.append(sum(int(neighbours(t, j).sum()) for j in range(K)))
         I = choose(t, open_choices)  # noqa: E741
         chosen.append(I)
-        N = neighbours(t, I)
-        if game.abstains[t - 1, I] and not supervised:
-            update(t, I, N, False)
-        else:
-            waiting[t] = (I, N)
-            open_choices[I] += 1
+        waiting[t] = I, neighbours(t, I), supervised or not game.abstains[t - 1, I]
+        open_choices[I] += 1
         if t - delay in waiting:
             open_choices[waiting[t - delay][0]] -= 1
-            update(t - delay, *waiting.pop(t - delay), True)
+            update(t - delay, *waiting.pop(t - delay))
     for t in sorted(waiting):
-        update(t, *waiting[t], True)
+        update(t, *waiting[t])
     return chosen, edges
 
 

@@ -37,11 +37,11 @@ class Memories:
     def mixture(self):
         return sum(w * self.q(j) for j, w in enumerate(self.mix))
 
-    def learn(self, estimates):
-        """``estimates`` (memories, K) of a round."""
+    def learn(self, estimates, more=0.0):
+        """``estimates`` (memories, K) of a round, and what V gets besides their squares."""
         q = np.array([self.q(j) for j in range(len(self.holds))])
         means = (q * estimates).sum(axis=1)
-        self.V += (q * estimates**2).sum(axis=1)
+        self.V += (q * estimates**2).sum(axis=1) + more
         self.S += estimates
         self.learnt += 1
         self.K_of_rate = self.K
@@ -103,8 +103,8 @@ class Player:
             self.floor,
         )
 
-    def before(self, t):
-        """What is fixed before the draw and needed when the label comes."""
+    def before(self, t, o):
+        """What is fixed before the label is seen, with probability o, and needed when it comes."""
 
     def follows_another(self, fixed, decision):
         """Whether the learner chose between things that are equal but for rounding, and chose another one."""
@@ -134,7 +134,8 @@ class Robust(Player):
         self.of, self.losses, self.c = predictor_of, predictors, constants  # losses (T, P)
         self.abstains, self.outcomes = abstains, outcomes  # (T, A) and (T, P, 2) or None
         P, n_rules = predictors.shape[1], np.bincount(predictor_of, minlength=predictors.shape[1]).max()
-        self.n, self.e, self.u = (np.zeros((P, 2 * n_rules)) for _ in range(3))
+        # Labels, what the model expected, what was lost, visits since the last label and up to it, pessimism.
+        self.n, self.g, self.l, self.u, self.a, self.b = (np.zeros((P, 4 * n_rules)) for _ in range(6))
         self.v, self.squares, self.lost = np.zeros(P + 1), np.full(P + 1, 1e-8), np.zeros((P, 2))
         self.came = np.zeros(P, int)  # the round after which each predictor came
 
@@ -144,21 +145,22 @@ class Robust(Player):
         self.of, self.losses, self.abstains, self.outcomes = predictor_of, predictors, abstains, outcomes
         stay = [max(p, 0) for p in predictor_from]
         new = np.array(predictor_from) < 0
-        for name, nothing in (("n", 0.0), ("e", 0.0), ("u", 0.0), ("lost", 0.0), ("came", t)):
+        for name, nothing in (*((one, 0.0) for one in "nglaub"), ("lost", 0.0), ("came", t)):
             kept = getattr(self, name)[stay]
             kept[new] = nothing
             setattr(self, name, kept)
         self.v = np.append(np.where(new, 0.0, self.v[stay]), self.v[-1])
         self.squares = np.append(np.where(new, 1e-8, self.squares[stay]), self.squares[-1])
 
-    def look(self, t):
-        """The cell of each predictor, and f: the share of its rules that predict, times the sign it predicts."""
-        cells, f = [], np.zeros(len(self.n) + 1)
+    def look(self, t, o):
+        """The cell of each predictor, if the label is seen with probability o, and f:
+        the share of its rules that predict, times the sign it predicts."""
+        cells, f, hidden = [], np.zeros(len(self.n) + 1), o < self.c.visible * max(self.chances)
         f[-1] = 1.0
         for p in range(len(self.n)):
             own = self.abstains[t - 1, np.sort(self.game.rule_of[self.of == p])]
             change = np.flatnonzero(own != own[:1])
-            cells.append(2 * (change[0] if len(change) else 0) + (bool(own[0]) if len(own) else 0))
+            cells.append(4 * (change[0] if len(change) else 0) + 2 * (bool(own[0]) if len(own) else 0) + hidden)
             f[p] = (1 - own.mean()) if len(own) else 0.0
             if self.outcomes is not None:
                 low, high = self.outcomes[t - 1, p]
@@ -173,22 +175,37 @@ class Robust(Player):
         return rho * self.outcomes[t - 1, :, 1] + (1 - rho) * self.outcomes[t - 1, :, 0]
 
     def fade(self, cell):
-        return np.maximum(0.0, 1 - self.u[cell] / (self.c.fading * math.sqrt(self.memories.learnt + 1)))
+        patience = self.c.patience * math.sqrt(self.memories.learnt + 1)
+        return np.maximum(0.0, 1 - self.u[cell] / np.minimum(patience, self.c.tries * (self.a[cell] + 1)))
 
-    def before(self, t):
-        """The guesses m."""
-        cell, f = self.look(t)
+    def before(self, t, o):
+        """The guesses m: what the model expects, scaled to what was lost in the cell."""
+        cell, f = self.look(t, o)
+        n, g, lost, model = self.n[cell], self.g[cell], self.l[cell], self.model(t, f)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            calm = self.c.calm
+            less = model * (n * lost + calm * g) / ((n + calm) * g)
+            more = 1 - (1 - model) * (n * (n - lost) + calm * (n - g)) / ((n + calm) * (n - g))
+        scaled = np.where(lost < g, less, np.where(lost > g, more, model))
         fade = self.fade(cell)
-        guess = fade * (self.n[cell] * self.model(t, f) + self.e[cell]) / (fade * self.n[cell] + self.c.prior)
-        return np.clip(guess, 0.0, 1.0)
+        return np.clip(fade * n * scaled / (fade * n + self.c.prior), 0.0, 1.0)
 
     def estimates(self, t, o, m, seen):
-        """Of each memory (memories, K), relative to abstaining."""
+        """Of each memory (memories, K), relative to abstaining. The first memory keeps the accounts."""
         loss, rows = self.losses[t - 1], []
-        for j in range(len(self.memories.holds)):
+        limit = self.c.pessimism * math.sqrt(min(self.memories.learnt, self.c.held) + 1)
+        self.more, trusted = np.zeros(len(self.memories.holds)), self.b.sum(axis=1) < limit
+        for j in range(1 if self.guard is not None else len(self.memories.holds)):
             D = max(o, self.c.clip * self.memories.eta(j))
-            x = m - self.game.cost[t - 1] + (loss - m) / D * seen
+            h = o / D
+            k = np.where(trusted, 1.0, h)
+            x = k * m - self.game.cost[t - 1] + (loss - m) / D * seen
             rows.append(np.where(self.game.abstains[t - 1], 0.0, x[self.of]))
+            if h < 1:
+                self.more[j] = self.c.clip * h * ((1 - k) * m).max()
+                if j == 0:
+                    cell, _ = self.look(t, o)
+                    self.b[cell] = np.maximum(0.0, self.b[cell] + (k - h) * m - (1 - h) * (loss / o if seen else 0))
         return np.array(rows)
 
     def weigh(self, means):
@@ -202,7 +219,7 @@ class Robust(Player):
         m.mix = np.array([(1 - self.guard) * (1 - h), self.guard + (1 - self.guard) * h])
 
     def learn(self, t, o, m, seen):
-        newer, guesses = self.came >= t, (self.n, self.e, self.u, self.lost)
+        newer, guesses = self.came >= t, (self.n, self.g, self.l, self.u, self.a, self.b, self.lost)
         before = [of_predictors[newer] for of_predictors in guesses]
         self.learn_round(t, o, m, seen)
         for of_predictors, kept in zip(guesses, before, strict=True):
@@ -212,20 +229,22 @@ class Robust(Player):
         estimates = self.estimates(t, o, m, seen)
         if self.guard is not None:
             x = -self.game.cost[t - 1] + (self.losses[t - 1] / o if seen else 0.0 * self.losses[t - 1])
-            estimates[1] = np.where(self.game.abstains[t - 1], 0.0, x[self.of])
+            estimates = np.vstack([estimates, np.where(self.game.abstains[t - 1], 0.0, x[self.of])])
             means = np.array([self.memories.q(j) @ estimates[1] for j in range(2)])
             mix, spread, scores = self.memories.mix, self.memories.spread, self.memories.scores
-            self.memories.learn(estimates)
+            self.memories.learn(estimates, self.more)
             self.memories.mix, self.memories.spread, self.memories.scores = mix, spread, scores
             self.weigh(means)
         else:
-            self.memories.learn(estimates)
-        cell, f = self.look(t)
+            self.memories.learn(estimates, self.more)
+        cell, f = self.look(t, o)
         loss, learnt = self.losses[t - 1], self.memories.learnt
         if seen:
             model, fade, weight = self.model(t, f), self.fade(cell), min(1 / o, self.c.most)
             self.n[cell] = fade * self.n[cell] + weight
-            self.e[cell] = fade * self.e[cell] + weight * (loss - model)
+            self.g[cell] = fade * self.g[cell] + weight * model
+            self.l[cell] = fade * self.l[cell] + weight * loss
+            self.a[cell] += self.u[cell] + 1
             self.u[cell] = 0
             if self.outcomes is not None:
                 low, high = self.outcomes[t - 1].T
@@ -238,6 +257,6 @@ class Robust(Player):
         else:
             self.u[cell] += 1
         if self.c.every and learnt % self.c.every == 0:
-            for kept in (self.n, self.e, self.lost):
+            for kept in (self.n, self.g, self.l, self.b, self.lost):
                 kept *= self.c.keep
             self.squares = np.maximum(1e-8, self.c.keep * self.squares)

@@ -30,7 +30,7 @@ class Stacked(Robust):
         """
         abstains, cost = self.game.abstains[t - 1], self.game.cost[t - 1]
         order = np.argsort(self.game.rule_of, kind="stable")
-        _, f = self.look(t)
+        _, f = self.look(t, 1.0)
         expected = self.model(t, f)[self.of]
         silent, loud = [k for k in order if abstains[k]], [k for k in order if not abstains[k]]
         best = min(loud, key=lambda k: expected[k], default=None)
@@ -40,11 +40,11 @@ class Stacked(Robust):
         edges += [abs(expected[k] - expected[best]) for k in loud if self.of[k] != self.of[best]]
         return expert, expected[expert], min(edges) < 1e-9
 
-    def before(self, t):
+    def before(self, t, o):
         """The guesses; the predictor that the stacker follows (-1: it abstains) and what that is expected to lose."""
         expert, expected, self.close = self.follow(t)
         silent = self.game.abstains[t - 1, expert]
-        return np.append(super().before(t), [-1, np.nan] if silent else [self.of[expert], expected])
+        return np.append(super().before(t, o), [-1, np.nan] if silent else [self.of[expert], expected])
 
     def follows_another(self, fixed, decision):
         return self.close and fixed[-2] != decision.carry[-2]
@@ -65,6 +65,6 @@ class Stacked(Robust):
             own = guess - self.game.cost[t - 1]
             own += (self.losses[t - 1, p] - guess) / max(o, self.c.clip * eta) * seen
         super().learn(t, o, fixed[:-2], seen)
-        squares = self.memories.V[0] - V  # of the experts, as if there were no others
-        self.memories.V[0] = V + (1 - share) * squares + share * own**2
+        squares = self.memories.V[0] - V - self.more[0]  # of the experts, as if there were no others
+        self.memories.V[0] = V + self.more[0] + (1 - share) * squares + share * own**2
         self.stack += own

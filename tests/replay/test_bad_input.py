@@ -123,7 +123,10 @@ def test_a_positive_class_that_is_no_label_is_refused(tmp_path):
         (("--labels", "all"), ("--labels", "expected answered, reviewed or both, got 'all'")),
         (("--label-time", "label"), ("--label-time", "expected --time with it")),
         (("--warm-start", "0.9"), ("--warm-start", "from 0 to 0.5, got 0.9")),
-        (("--learner", "Nobody"), ("--learner", "DoublyRobust", "got 'Nobody'")),
+        (("--learner", "Nobody"), ("--learner", "DoublyRobust", "or module:Class", "got 'Nobody'")),
+        (("--learner", "no_such_module:Mine"), ("--learner: expected a module no_such_module in ",)),
+        (("--learner", "json:loads"), ("--learner: expected loads of ", "to be a learner")),
+        (("--learner", "abstain:FullSupervision"), ("learner: FullSupervision needs the labels of all cases",)),
     ],
 )
 def test_a_wrong_option_is_named(tmp_path, arguments, words):

@@ -21,3 +21,15 @@ def test_files(tmp_path):
     assert (tmp_path / "out" / "report.html").read_text(encoding="utf-8").startswith("<!")
     assert kinds == ["always", "always", "gate", "tuned", "retuned-own", "retuned-all", "hindsight", "review"]
     assert ab.load(tmp_path / "out" / "gate.abstain").models == list(NAMES)
+
+
+def test_a_learner_from_a_module_in_the_current_folder(tmp_path, monkeypatch):
+    small_log(300).write_csv(tmp_path / "log.csv")
+    (tmp_path / "learners_of_mine.py").write_text("import abstain as ab\n\nclass Mine(ab.Exp3Abs):\n    pass\n")
+    monkeypatch.chdir(tmp_path)
+    replay("log.csv", options(learner="learners_of_mine:Mine"), "mine")
+    replay("log.csv", options(learner="exp3abs"), "theirs")
+    learner = ab.load("mine/gate.abstain").learner
+    assert (type(learner).__name__, type(learner).__module__) == ("Mine", "learners_of_mine")
+    assert (tmp_path / "mine" / "replay.json").read_bytes() == (tmp_path / "theirs" / "replay.json").read_bytes()
+    assert "--learner learners_of_mine:Mine" in options(learner="learners_of_mine:Mine").command("log.csv", "mine")

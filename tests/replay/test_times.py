@@ -6,6 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from abstain import load
+from abstain.errors import InputError
 from abstain.gate import Gate
 from abstain.replay import rows as rows_of
 from abstain.replay.run import as_json, replay
@@ -56,18 +58,60 @@ def test_labels_come_by_time(tmp_path):
     cases = pl.read_parquet(tmp_path / "out" / "cases.parquet").to_dicts()
     decided = []
     for t, row in enumerate(frame.to_dicts()):
-        for s in (s for s in range(t) if due[s] == t):
+        for s in sorted((s for s in range(t) if due[s] == t), key=lambda s: (frame["seen"][s], s)):
             gate.learn(decided[s], frame["label"][s])
         answers = {name: (row[name], row[f"{name}_confidence"]) for name in NAMES}
         decided.append(gate.decide(answers, time=row["at"]))
         assert (cases[t]["action"], cases[t]["model"]) == (decided[t].action, decided[t].model), t
+    saved = load(tmp_path / "out" / "gate.abstain")  # as it was after the last row: the rest is still to come
+    np.testing.assert_array_equal(saved.learner.weights, gate.learner.weights)
+    assert saved.pending == gate.pending == tuple(t + 1 for t in range(1_200) if due[t] == 1_200)
     known = frame.filter(pl.col("seen").is_not_null())
     late = (known["seen"] - known["at"]).dt.total_seconds().mean()
     assert 3_000 < late < 4_500
-    assert found.delay == f"when the column seen says, {late / 60:.3g} minutes after the case in the mean"
+    assert found.delay == f"when the column seen says, {late / 60:.3g} minutes after the case on average"
     assert found.days == pytest.approx((frame["at"][-1] - frame["at"][120]) / timedelta(days=1))
     assert "labels have no time in seen" in " ".join(found.notes)
     assert found.timeline.time[0] == str(frame["at"][0])
+
+
+@pytest.mark.usefixtures("_slices")
+@pytest.mark.parametrize(
+    ("maturity", "given"), [("2 hours", {}), (200, {}), ("2 hours", {"delay": 5}), ("40", {"delay": 30})]
+)
+@pytest.mark.parametrize("labels", ["answered", "both"])
+def test_labels_are_learnt_at_an_age(tmp_path, maturity, given, labels):
+    """If all labels come before that age, the replay is what `decide` and `learn` do, also without a label."""
+    rng, frame = np.random.default_rng(0), with_times(small_log(700, seed=5), late=60)
+    seen = [at + timedelta(seconds=int(rng.integers(0, 7_000))) for at in frame["at"]]
+    frame = frame.with_columns(pl.Series("seen", seen))
+    frame.write_parquet(tmp_path / "log.parquet")
+    given = given or {"label_time": "seen"}
+    asked = options(time="at", maturity=str(maturity), labels=labels, **given)
+    found = replay(tmp_path / "log.parquet", asked, tmp_path / "out")
+    assert (
+        f"were kept until their case was {maturity if maturity == '2 hours' else f'{maturity} rows'} old" in found.delay
+    )
+    gate, decided = Gate(NAMES, cost=0.25, labels=labels, seed=0, maturity=maturity), []
+    cases = pl.read_parquet(tmp_path / "out" / "cases.parquet").to_dicts()
+    for t, row in enumerate(frame.to_dicts()):
+        answers = {name: (row[name], row[f"{name}_confidence"]) for name in NAMES}
+        decided.append(gate.decide(answers, time=row["at"]))
+        assert (cases[t]["action"], cases[t]["model"]) == (decided[t].action, decided[t].model), t
+        if labels == "both" or decided[t].action == "answer":
+            gate.learn(decided[t], row["label"])  # at once: it is kept
+    saved = load(tmp_path / "out" / "gate.abstain")
+    assert saved.maturity == gate.maturity
+    np.testing.assert_array_equal(saved.learner.weights, gate.learner.weights)
+    assert sorted((*saved.pending, *saved.learner._backlog.rounds())) == list(gate.learner._backlog.rounds())
+    assert f"--maturity {maturity}" in found.command.replace("'", "")
+
+
+def test_a_span_needs_the_times_of_cases():
+    with pytest.raises(InputError, match="--maturity: expected --time"):
+        options(maturity="3 days")
+    with pytest.raises(InputError, match="--maturity: expected a number of cases"):
+        options(maturity="soon")
 
 
 def test_times_of_any_kind(tmp_path):

@@ -256,6 +256,52 @@ def test_regret_below_theorem_1(stream, eta, cost):
     assert np.mean(regrets) + 5 * error < bound
 
 
+@pytest.mark.parametrize("stream", [stochastic, switching])
+@pytest.mark.parametrize("delay", [10, 100])
+def test_regret_below_the_bound_for_late_labels(stream, delay):
+    """Mean regret over 30 seeds, every round learnt late, at the rate that suits the delay: by five standard errors."""
+    X, y = stream(np.random.default_rng(0))
+    best, regrets, log_K = ab.best_in_hindsight(EXPERTS, X, y, cost=0.3), [], math.log(EXPERTS.n_experts)
+    eta = math.sqrt(log_K / (T * (1.09 / 2 + delay)))
+    for seed in range(30):
+        learner = ab.Exp3Abs(EXPERTS, cost=0.3, eta=eta, seed=seed)
+        regrets.append(ab.simulate(learner, X, y, delay=delay).regret(best)[-1])
+    error = np.std(regrets) / math.sqrt(len(regrets))
+    bound = theory.exp3_abs_bound(T, EXPERTS.n_experts, 0.3, eta, delay)
+    assert np.mean(regrets) + 5 * error < bound < T
+    assert bound == pytest.approx(2 * math.sqrt(T * log_K * (1.09 / 2 + delay)))
+
+
+def test_late_labels_cost_what_the_bound_says():
+    """Two experts err in turn for 2 d rounds, so that what is learnt is always out of date: regret is beyond the bound
+    for labels at once, and below that for late ones.
+    """
+    n, delay, eta = 4000, 200, 0.05
+    experts = ab.experts.from_columns(2, 2, "aligned", rule_subset=np.eye(2, dtype=bool))
+    turn = ((np.arange(n) + delay) // (2 * delay)) % 2
+    X = np.column_stack([np.where(turn == 0, -1.0, 1.0), np.where(turn == 1, -1.0, 1.0), np.ones((n, 2))])
+    best = ab.best_in_hindsight(experts, X, np.ones(n), cost=0.5)
+    regrets = {}
+    for late in (0, delay):
+        found = [
+            ab.simulate(ab.Exp3Abs(experts, cost=0.5, eta=eta, seed=seed), X, np.ones(n), delay=late).regret(best)[-1]
+            for seed in range(3)
+        ]
+        regrets[late] = np.mean(found)
+    assert regrets[0] < theory.exp3_abs_bound(n, 2, 0.5, eta)
+    assert theory.exp3_abs_bound(n, 2, 0.5, eta) < regrets[delay] < theory.exp3_abs_bound(n, 2, 0.5, eta, delay)
+
+
+def test_the_bound_for_late_labels_by_its_formula():
+    tuned = math.sqrt(2 * math.log(50) / (1.09 * 1000))
+    for eta, rate in ((0.02, 0.02), ("tuned", tuned), (None, tuned)):
+        at_once = theory.exp3_abs_bound(1000, 50, 0.3, eta)
+        assert theory.exp3_abs_bound(1000, 50, 0.3, eta, delay=7) == pytest.approx(at_once + rate * 7 * 1000)
+    for eta, delay in (("adaptive", 1), ("anytime", 5), (0.1, -1), (0.1, 0.5)):
+        with pytest.raises(InputError, match="^delay"):
+            theory.exp3_abs_bound(1000, 50, 0.3, eta, delay)
+
+
 @pytest.mark.parametrize("eta", ["tuned", "anytime", "adaptive"])
 def test_regret_below_theorem_1_against_an_adversary_that_sees_the_weights(eta):
     """Each round it lets the predictor with the most weight err, and the rule with the most weight abstain."""

@@ -32,7 +32,7 @@ def leaves(make, feedback, floor, delay):
             return
         player = copy.deepcopy(player)
         segments, predicts, o = player.segments(t)
-        fixed, abstains = player.before(t), player.game.abstains[t - 1]
+        fixed, abstains = player.before(t, o), player.game.abstains[t - 1]
         learnt = not (player.empty[t] and o == 0.0)
         told = player.game.loss[t - 1] - (player.game.cost[t - 1] if relative else 0.0)
         truth = truth + learnt * told

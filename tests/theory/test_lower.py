@@ -28,6 +28,7 @@ def regrets(problems, n, repeats, make):
     return np.mean(found), np.std(found) / math.sqrt(len(found))
 
 
+@pytest.mark.filterwarnings("ignore:beta. nothing is proved")
 @pytest.mark.parametrize("name", LIMITED)
 def test_cliques_force_regret_on_learners_that_see_one_group(name):
     """On average over which group has the best expert."""

@@ -3,6 +3,7 @@ over the whole tree of draws and of labels that come or not.
 """
 
 import copy
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,7 +22,9 @@ PREDICTOR_OF, RULE_OF = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
 ABSTAINS = np.array([[False, True], [True, False], [False, True], [True, False]])
 LOSSES = np.array([[1.0, 0.25], [0.0, 1.0], [0.75, 0.0], [1.0, 1.0]])
 COST = np.array([0.3, 0.2, 0.4, 0.3])
-PLAIN = Constants(clip=0.0, prior=0.5, fading=1.0)  # guesses that move much, and fade, in a few rounds
+PLAIN = Constants(
+    patience=1.0, pessimism=math.inf, clip=0.0, prior=0.5
+)  # guesses that move much, and fade, in a few rounds
 
 
 def game(T):
@@ -68,7 +71,7 @@ def leaves(make, T, feedback, floor, delay=0, **options):
             return
         segments, predicts, o = player.segments(t)
         assert sum(mass for mass, _, _ in segments) == pytest.approx(1.0, abs=1e-13)
-        fixed = player.before(t)
+        fixed = player.before(t, o)
         sides = [0.0, 0.0]  # only whether the followed expert abstains matters
         for mass, expert, _ in segments:
             sides[int(player.game.abstains[t - 1, expert])] += mass
@@ -149,17 +152,21 @@ def test_naive_estimates_are_biased(feedback, floor):
 
 @ALL
 @pytest.mark.parametrize("clip", [0.3, 2.0])
-def test_the_clip_shrinks_the_correction(feedback, floor, clip):
-    """It shrinks the correction: a round's mean is ``m - c + min(1, o / (clip eta)) (l - m)``, between guess and loss.
+@pytest.mark.parametrize("pessimism", [math.inf, 0.0])
+def test_the_clip_shrinks_the_correction(feedback, floor, clip, pessimism):
+    """It shrinks the correction: a round's mean is ``m - c + h (l - m)``, between guess and loss, with ``h = min(1, o /
+    (clip eta))``; where the debt is at its limit, ``h l - c``.
 
     Walked round by round, from every place of the tree.
     """
-    chances, clipped, places = chances_of(as_feedback(feedback)), 0, [modelled_with(clip, feedback, floor)]
+    constants = PLAIN._replace(clip=clip, pessimism=pessimism)
+    chances, clipped = chances_of(as_feedback(feedback)), 0
+    places = [modelled(3, constants=constants, chances=chances, floor=floor)]
     for t in (1, 2, 3):
         following = []
         for player in places:
             segments, _, o = player.segments(t)
-            m, eta, S = player.before(t), player.memories.eta(0), player.memories.S[0].copy()
+            m, eta, S = player.before(t, o), player.memories.eta(0), player.memories.S[0].copy()
             mean = np.zeros(len(S))
             sides = [sum(mass for mass, k, _ in segments if player.game.abstains[t - 1, k] == side) for side in (0, 1)]
             for side, mass in enumerate(sides):
@@ -171,13 +178,9 @@ def test_the_clip_shrinks_the_correction(feedback, floor, clip):
                         following.append(after)
             kept = min(1.0, o / (clip * eta))
             clipped += kept < 1.0
-            truth = kept * LOSSES[t - 1] + (1.0 - kept) * m - COST[t - 1]
+            truth = kept * LOSSES[t - 1] + (pessimism > 0.0) * (1.0 - kept) * m - COST[t - 1]
             wanted = np.where(player.game.abstains[t - 1], 0.0, truth[PREDICTOR_OF])
             np.testing.assert_allclose(mean, wanted, rtol=0, atol=1e-12)
         places = following
     if clip == 2.0:
         assert clipped > 0  # the rate begins at 1
-
-
-def modelled_with(clip, feedback, floor):
-    return modelled(3, constants=PLAIN._replace(clip=clip), chances=chances_of(as_feedback(feedback)), floor=floor)

@@ -1,0 +1,102 @@
+"""Problems with experts of their own in studies: their parameters, and pseudo-regret."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import abstain as ab
+from abstain import paper
+from abstain.errors import InputError
+from abstain.experiments import Results, seeds
+from abstain.experiments.curves import study_grids
+from abstain.experiments.results import HIGH, LOW
+from abstain.experiments.runner import run
+from abstain.experiments.tables import finals
+
+TOML = """
+[sets]
+wide = {{ instance = "regions", n_regions = 3, size = 2, gap = 0.4 }}
+mixed = {{ instance = "simple_example", mixed = 0.5, pieces = 4 }}
+moved = {{ instance = "alternating", length = 50 }}
+
+[studies.mine]
+sets = [{sets}]
+costs = [0.3]
+experts = {{ kind = "instance" }}
+learners = ["UCB", "UCB-GT"]
+rounds = 200
+draws = 3
+expert_sets = 1
+"""
+
+
+def read(tmp_path, sets='"wide", "mixed", "moved", "bias-problem"', **changes):
+    text = TOML.format(sets=sets)
+    for old, new in changes.values():
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "mine.toml").write_text(text)
+    return paper.read(tmp_path / "mine.toml")["mine"]
+
+
+def test_parameters_from_toml(tmp_path):
+    study = read(tmp_path)
+    curves = run([study], tmp_path / "out", jobs=1).curves
+    problem = ab.instances.regions(3, 2, 0.4, cost=0.3)
+    X, y = problem.draw(200, seeds.of_data(study.seed, "wide", 0, 1))
+    trace = ab.simulate(ab.UCB(problem.experts, cost=0.3), X, y)
+    here = curves.filter(dataset="wide", draw=1, learner="UCB", t=200).row(0, named=True)
+    assert here["loss"] == pytest.approx(trace.loss.sum())
+    gaps = np.array(problem.means) - min(problem.means)
+    assert here["pseudo"] == pytest.approx(gaps[trace.expert].sum())
+    assert here["edges"] == 3 * 2
+    best = ab.best_in_hindsight(problem.experts, X, y, cost=0.3)
+    assert here["best"] >= best.total.min() - 1e-9
+    assert curves.filter(dataset="moved")["pseudo"].null_count() == len(curves.filter(dataset="moved"))  # means change
+    known = curves.filter(pl.col("dataset").is_in(["wide", "mixed", "bias-problem"]))
+    assert known["pseudo"].null_count() == 0
+    table = finals(curves)
+    assert table.filter(dataset="wide", learner="UCB")["pseudo"][0] == pytest.approx(
+        curves.filter(dataset="wide", learner="UCB", t=200)["pseudo"].mean() / 200
+    )
+    grids = study_grids(curves, study)
+    assert "pseudo" not in grids  # not known everywhere
+
+
+def test_what_is_wrong_with_parameters(tmp_path):
+    wrong = {
+        ("n_regions = 3", "n_regions = 1"): "set wide: n_regions: expected",
+        ("n_regions = 3", "regions = 3"): "set wide: option: expected one of",
+        ('"regions"', '"region"'): "set wide: instance: expected one of",
+        ("mixed = 0.5", "mixed = 0.3"): "set mixed: mixed: expected a multiple of 1/4",
+        (", gap = 0.4", ""): "set wide: regions: cannot be made",
+        ("gap = 0.4", "gap = 0.4, cost = 0.1"): "set wide: option: expected one of",
+        ('experts = { kind = "instance" }', 'experts = { kind = "thresholds", thresholds = [0.1] }'): "needs experts",
+    }
+    for change, message in wrong.items():
+        with pytest.raises(InputError, match=message):
+            read(tmp_path, change=change)
+
+
+def test_other_parameters_are_other_games(tmp_path):
+    first = {job.key for job in read(tmp_path, '"wide"').jobs()}
+    assert not first & {job.key for job in read(tmp_path, '"wide"', more=("gap = 0.4", "gap = 0.3")).jobs()}
+    assert first == {job.key for job in read(tmp_path, '"wide"').jobs()}
+
+
+def test_bands_over_draws_are_quantiles(tmp_path):
+    study = read(tmp_path, '"wide"')
+    curves = run([study], tmp_path / "out", jobs=1).curves
+    grids = study_grids(curves, study)
+    assert set(grids) == {"regret", "abstained", "edges", "loss", "pseudo"}
+    (panel,) = grids["pseudo"].panels
+    curve = panel.curves[0]
+    ends = curves.filter(learner=curve.learner, t=200)["pseudo"] / 200
+    low, high = panel.band(curve)
+    assert low[-1] == pytest.approx(np.quantile(ends, LOW))
+    assert high[-1] == pytest.approx(np.quantile(ends, HIGH))
+    assert curve.mean[-1] == pytest.approx(ends.mean())
+    course = Results(curves, [study]).settings("mine")[0].learners[curve.learner]
+    np.testing.assert_allclose(course.expected, course.pseudo)
+    without = Results(curves.drop("pseudo"), [study]).settings("mine")[0].learners[curve.learner]
+    np.testing.assert_array_equal(without.expected, without.regret)
