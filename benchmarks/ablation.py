@@ -20,12 +20,17 @@ COSTS = (0.1, 0.2, 0.3)
 ROUNDS = 10_000
 
 
+def set_state(learner: ab.Learner, state: Any) -> None:
+    with learner.lock:
+        learner.state = state
+
+
 def with_constants(memory: str | None = None, **changes: float) -> Callable[..., ab.Learner]:
     def make(experts: ab.experts.ExpertSet, **options: Any) -> ab.Learner:
         learner = ab.DoublyRobust(experts, memory=memory, **options)
         state = learner.state
         constants = state.guesses.constants._replace(**changes)
-        learner.state = state._replace(guesses=state.guesses._replace(constants=constants))
+        set_state(learner, state._replace(guesses=state.guesses._replace(constants=constants)))
         return learner
 
     return make
@@ -36,10 +41,10 @@ def no_cells(experts: ab.experts.ExpertSet, **options: Any) -> ab.Learner:
     learner = ab.DoublyRobust(experts, **options)
     guesses = learner.state.guesses
     shared = {}
-    for name in ("support", "residual", "unseen"):
+    for name in ("support", "expected", "suffered", "unseen", "visits"):
         array = getattr(guesses, name)
         shared[name] = np.lib.stride_tricks.as_strided(array, array.shape, (0, array.strides[1]))
-    learner.state = learner.state._replace(guesses=guesses._replace(**shared))
+    set_state(learner, learner.state._replace(guesses=guesses._replace(**shared)))
     return learner
 
 
@@ -59,7 +64,7 @@ def slower(experts: ab.experts.ExpertSet, **options: Any) -> ab.Learner:
     learner = ab.DoublyRobust(experts, **options)
     m = learner.state.memories
     rate = m.rate._replace(log_experts=m.rate.log_experts / 4.0)
-    learner.state = learner.state._replace(memories=m._replace(rate=rate))
+    set_state(learner, learner.state._replace(memories=m._replace(rate=rate)))
     return learner
 
 
@@ -71,7 +76,10 @@ VARIANTS: dict[str, Callable[..., ab.Learner]] = {
     "labels not weighted": with_constants(most=1.0),
     "no clip": with_constants(clip=0.0),
     "clip at the rate": with_constants(clip=1.0),
-    "no fading": with_constants(fading=1e300),
+    "no fading": with_constants(patience=1e300, tries=1e300),
+    "no hidden cells": with_constants(visible=0.0),
+    "no scaling": with_constants(calm=1e300),
+    "no accounts": with_constants(pessimism=1e300),
     "half the rate": slower,
     "with a guard, 1/64": partial(ab.DoublyRobust, guard=1 / 64),
     "with a guard, 1/16": partial(ab.DoublyRobust, guard=1 / 16),

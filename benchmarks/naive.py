@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 import abstain as ab
-from abstain.learners.exp3.exp3_abs import choose
-from abstain.learners.exp3.exp3_abs import update as update_exp3
 
 from .table import show
 
 ROUNDS, SEEDS = 20_000, range(10)
+update_exp3 = ab.Exp3Abs.kernels.update
 
 
 @ab.extend.kernel
@@ -29,7 +28,7 @@ def update(expert: Any, abstains: Any, losses: Any, seen: Any, cost: Any, carry:
 class Naive(ab.Exp3Abs):
     """Exponential weights on what was observed."""
 
-    kernels = ab.extend.Kernels(choose, update)
+    kernels = ab.extend.Kernels(ab.Exp3Abs.kernels.choose, update)
 
 
 def bias_instance(seed: int) -> tuple[Any, ...]:

@@ -24,6 +24,8 @@ KINDS: dict[str, Any] = {
     "... memory='adaptive'": partial(ab.DoublyRobust, memory="adaptive"),
     "Stacked": ab.Stacked,
     "UCB-ABS": ab.UCBAbs,
+    "UCB-DSG": partial(ab.UCBDSG, slack=0.001, loss_slack=0.1),
+    "fast rates": ab.FastRates,
 }
 TARGETS = {  # who, in rounds of whom, at most
     "DoublyRobust": ("EXP3-ABS", 3.0),
