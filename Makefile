@@ -23,10 +23,10 @@ demo: $(VENV)/runs
 	$(BIN)/abstain demo
 
 test: $(VENV)/ready
-	$(BIN)/python -m pytest -n 2 -m "not long"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long"
 
 test-long: $(VENV)/ready
-	$(BIN)/python -m pytest -n 2 -m long --hypothesis-profile long tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m long --hypothesis-profile long tests
 
 # The kernels once more, every index checked.
 test-bounds: $(VENV)/ready

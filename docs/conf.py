@@ -33,8 +33,8 @@ nitpick_ignore_regex = [("py:.*", ".*")]  # names of parameters and of other pac
 pages = {
     "index": ["The gate <gate>", "Learners <which>", "Research <reproduce>", "gallery/index", "reference/index"],
     "gate": ["replay", "logs", "report", "capacity", "adapters", "llm", "production"],
-    "which": ["concepts", "howto", "doubly-robust", "feedback", "memory"],
-    "reproduce": ["studies", "guarantees", "extend", "datasets"],
+    "which": ["concepts", "howto", "doubly-robust", "feedback", "memory", "successors"],
+    "reproduce": ["studies", "guarantees", "statements", "extend", "datasets"],
     "reference/index": [
         f"reference/{name}" for name in ("gate", "game", "learners", "experts", "losses", "graphs", "theory", "data")
     ],

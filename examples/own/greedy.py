@@ -27,12 +27,11 @@ class EpsilonGreedy(ab.Learner):
         probability = self.epsilon * predicts.mean() + (1 - self.epsilon) * predicts[best]
         return ab.extend.Choice(expert, float(probability), np.zeros(0))
 
-    def commit(self, decision: ab.Decision) -> None:
-        """Learn what a round without label shows."""
-        if decision.abstained:  # no label will come; whoever abstained here pays the cost
-            paid = decision.abstains[self.experts.rule_of]
-            self.total[paid] += decision.cost
-            self.seen[paid] += 1
+    def miss(self, decision: ab.Decision) -> None:
+        """Learn what a round without a label shows: who abstained pays the cost."""
+        paid = decision.abstains[self.experts.rule_of]
+        self.total[paid] += decision.cost
+        self.seen[paid] += 1
 
     def absorb(self, decision: ab.Decision, losses: np.ndarray) -> None:
         """Learn from a label."""
