@@ -362,7 +362,7 @@ class KernelLearner(Learner):
         carry = np.asarray(self.new_carry())
         if carry.ndim != 1 or carry.dtype not in (np.bool_, np.float64):
             raise InputError(f"new_carry: expected bits or floats (n,), got {carry.dtype} {carry.shape}")
-        losses = np.zeros(self.experts.n_predictors, np.uint8 if self.loss.binary else np.float64)
+        losses = np.zeros(self.experts.n_predictors)  # floats for every loss: one type, compiled once
         return Hand(np.zeros(self.experts.n_features or 0), np.zeros(self.n_rules, np.bool_), losses, carry)
 
     def _make_room(self) -> None:
@@ -504,7 +504,7 @@ class KernelLearner(Learner):
         late = Late(
             expert=np.full(n, -1),
             abstains=np.zeros((n, hand.abstains.size), np.bool_),
-            losses=np.zeros((n, hand.losses.size), hand.losses.dtype),
+            losses=np.zeros((n, hand.losses.size), np.uint8 if self.loss.binary else np.float64),
             cost=np.zeros(n),
             carry=np.zeros((n, hand.carry.size), hand.carry.dtype),
             round=np.zeros(n, np.int64),
@@ -570,7 +570,7 @@ class KernelLearner(Learner):
                     given = (
                         self.see(table[rows], advice, paid[rows]),
                         self._of_used(advice.abstains),
-                        self.loss(advice.predictions, labels[rows]),
+                        self.loss(advice.predictions, labels[rows]).astype(np.float64),
                         paid[rows],
                     )
                     self._call.functions.teach(*map(writeable, given), self._hand.carry, self._packed)
