@@ -1,5 +1,7 @@
 """Slow tests carry the marker ``long``; random games are longer with ``--hypothesis-profile long``."""
 
+import re
+
 import pytest
 from hypothesis import settings
 
@@ -16,8 +18,14 @@ def pytest_configure() -> None:
     matplotlib.use("Agg")
 
 
+RARE = re.compile("guard|singles|(exp3_abs|doubly_robust)_capacity")
+"""Parameters that need kernels of their own, which take seconds to compile and are used by few."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With the profile ``long``, random games are among the slow tests."""
+    """Rare configurations are slow tests, and with the profile ``long`` random games are, too."""
     for item in items:
-        if getattr(getattr(item, "function", None), "is_longer", False):
+        callspec = getattr(item, "callspec", None)
+        rare = callspec is not None and RARE.search(callspec.id)
+        if rare or getattr(getattr(item, "function", None), "is_longer", False):
             item.add_marker("long")

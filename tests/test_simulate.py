@@ -107,7 +107,7 @@ def test_a_real_interruption(delay):
     try:
         for pause in (0.003, 0.01, 0.03):
             learner = ab.UCBGT(experts, cost=0.2)
-            with pytest.raises(KeyboardInterrupt):  # the timer starts inside: on a busy machine it may fire at once
+            with pytest.raises(KeyboardInterrupt):  # noqa: PT012  (on a busy machine the timer may fire at once)
                 signal.setitimer(signal.ITIMER_REAL, pause)
                 ab.simulate(learner, table, labels, delay=delay)
             twin = ab.UCBGT(experts, cost=0.2)

@@ -186,6 +186,7 @@ def writer(path):
     return process
 
 
+@pytest.mark.long
 @posix
 def test_the_next_writer_removes_what_a_killed_one_left(tmp_path):
     path, other = tmp_path / "x", tmp_path / "y"
@@ -202,6 +203,7 @@ def test_the_next_writer_removes_what_a_killed_one_left(tmp_path):
     assert set(tmp_path.iterdir()) == {path, other}
 
 
+@pytest.mark.long
 @posix
 def test_a_living_writer_is_left_alone(tmp_path):
     path = tmp_path / "x"

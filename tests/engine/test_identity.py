@@ -213,6 +213,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert learner.pending == ()
 
 
+@pytest.mark.long
 def test_two_processes_with_one_file(tmp_path):
     """Each learns what was open, and nothing the other decides."""
     played = MAKE["UCBGT"]()

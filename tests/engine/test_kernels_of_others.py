@@ -201,6 +201,7 @@ def following(which):
     return Following
 
 
+@pytest.mark.long
 def test_closures_are_told_apart():
     for which in (1, 3, 1):
         learner = following(which)(RINGS, cost=0.3)
@@ -229,6 +230,7 @@ def whole():
 ASK = "import kernels; from abstain.kernels.compiling import digest; print(digest(kernels.whole.py_func))"
 
 
+@pytest.mark.long
 def test_every_change_is_seen(tmp_path):
     """Of what a function reaches through modules, tuples, arrays, and functions for others to compile."""
 

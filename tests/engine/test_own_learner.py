@@ -52,6 +52,7 @@ def test_it_is_short():
     assert len(WEIGHTS.splitlines()) <= MOST_LINES_OF_WEIGHTS
 
 
+@pytest.mark.long
 def test_the_page(epsilon_greedy, tmp_path, monkeypatch):
     """The examples give what they say."""
     monkeypatch.chdir(tmp_path)

@@ -68,6 +68,7 @@ def test_a_read_only_installation_without_a_home(tmp_path):
     assert list(cache.rglob("*.nbi"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("damaged", ["*.nbi", "*.nbc"])
 def test_a_cache_that_is_of_no_use(damaged, tmp_path):
     """It is compiled all the same, and kept again."""

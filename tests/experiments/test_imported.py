@@ -157,6 +157,7 @@ def test_two_workers(folder, alone, tmp_path):
     assert_frame_equal(session.curves.drop(MACHINE), alone, check_exact=True)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # what distributed itself warns of is not ours
 def test_dask(folder, alone, tmp_path):
     distributed = pytest.importorskip("distributed")

@@ -152,6 +152,7 @@ def test_two_workers(studies, alone, tmp_path):
     assert_frame_equal(session.curves.drop(MACHINE), alone, check_exact=True)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # what distributed itself warns of is not ours
 def test_a_dask_cluster_of_two_processes(studies, alone, tmp_path):
     distributed = pytest.importorskip("distributed")

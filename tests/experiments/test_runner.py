@@ -243,6 +243,7 @@ def wait_for_lines(path, n, process):
         time.sleep(0.005)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_killed_and_started_again(tmp_path, jobs):
     study = small(rounds=20_000, draws=20)
@@ -291,6 +292,7 @@ expert_sets = 2
 """
 
 
+@pytest.mark.long
 def test_the_command(tmp_path, monkeypatch):
     monkeypatch.delenv("ABSTAIN_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -163,6 +163,7 @@ def test_a_study_of_one_s_own(folder, tmp_path):
     assert {len(line.split(" & ")) for line in tex.splitlines() if line.endswith(r"\\")} == {4}
 
 
+@pytest.mark.long
 def test_metadata(folder, tmp_path):
     reproduce(folder, tmp_path / "out")
     found = results.read_all(tmp_path / "out")["results"]

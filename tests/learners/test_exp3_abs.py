@@ -68,6 +68,7 @@ SETS = {
 }
 
 
+@pytest.mark.long
 @games(1000)
 @given(tables(max_rounds=30), rates, st.sampled_from([0.0, 0.1]), st.integers(0, 99))
 def test_one_update_equals_the_twins(table, eta, ix, seed):
@@ -170,6 +171,7 @@ def test_exploration_by_the_rate_has_a_rate_for_every_memory():
     assert decision.carry[2:].tolist() == (learner.state.memories.numbers[:, 0] / 2.0).tolist()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{"eta": "both"}, {"ix": "anytime", "memory": "adaptive"}])
 def test_rules_that_newer_options_obey(options):
     check_learner(lambda: ab.Exp3Abs(ab.experts.hyperplanes(2, 4, 5, seed=0), cost=0.3, seed=1, **options))

@@ -195,6 +195,7 @@ def test_the_label_is_seen_as_often_as_is_said(kind, experts, feedback, floor, m
         assert n_below > 0  # nobody predicts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("guard", [0.1, 0.5])
 def test_a_floor_beside_a_guard(guard):
     learner = learnt(ab.DoublyRobust, "predicted", 0.6, RINGS, guard=guard)

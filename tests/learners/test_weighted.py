@@ -110,6 +110,7 @@ def test_doubly_robust_equals_its_twin(table, memory, feedback, floor, delay, se
     assert_plays_like_its_twin(learner, table.X, table.y, delay)
 
 
+@pytest.mark.long
 @games(500)
 @given(tables(max_rounds=40), st.sampled_from([0.015625, 0.1, 0.5]), feedbacks, floors, delays, st.integers(0, 99))
 def test_a_guard_equals_its_twin(table, guard, feedback, floor, delay, seed):

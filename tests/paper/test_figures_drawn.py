@@ -43,6 +43,7 @@ def test_files(tmp_path, monkeypatch):
     assert dict(matplotlib.rcParams) == before
 
 
+@pytest.mark.long
 def test_computed_figures_need_no_results(tmp_path):
     drawn = figures.draw_all(played(), tmp_path).drawn
     assert [one.number for one in drawn] == [1, 2, 6]

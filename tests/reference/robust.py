@@ -167,6 +167,10 @@ class Robust(Player):
                 f[p] *= np.sign(low - high)
         return (np.arange(len(self.n)), np.array(cells)), f
 
+    def predicting(self, t):
+        """Whether any of its rules predicts, of each predictor."""
+        return np.array([bool((~self.game.abstains[t - 1, self.of == p]).any()) for p in range(len(self.n))])
+
     def model(self, t, f):
         """What each predictor is expected to lose."""
         if self.outcomes is None:
@@ -205,7 +209,8 @@ class Robust(Player):
                 self.more[j] = self.c.clip * h * ((1 - k) * m).max()
                 if j == 0:
                     cell, _ = self.look(t, o)
-                    self.b[cell] = np.maximum(0.0, self.b[cell] + (k - h) * m - (1 - h) * (loss / o if seen else 0))
+                    debt = np.maximum(0.0, self.b[cell] + (k - h) * m - (1 - h) * (loss / o if seen else 0))
+                    self.b[cell] = np.where(self.predicting(t), debt, self.b[cell])
         return np.array(rows)
 
     def weigh(self, means):

@@ -26,6 +26,22 @@ def one_good(rng, n, N):
     return scores, y
 
 
+def test_the_theorem_of_the_paper_fails_at_its_rate():
+    """Only predictor t mod N is right in round t: at c = 0 and eta = 2 regret grows by 0.277 in a cycle of 10."""
+    weights = 1.0 / (10 + np.arange(10) * np.expm1(2.0))
+    growth = 1.0 - 2.0 * weights.sum()
+    assert growth == pytest.approx(0.277, abs=1e-3)
+    experts = ab.experts.from_columns(10, 2)
+    y = np.ones(300)
+    X = np.column_stack(
+        [np.where(np.arange(300)[:, np.newaxis] % 10 == np.arange(10), 1.0, -1.0), np.tile(ALWAYS_OR_NEVER, (300, 1))]
+    )
+    best = 270.0  # every predictor is wrong nine times in ten rounds
+    lost = [ab.simulate(ab.FastRates(experts, cost=0.0, eta=2.0, seed=s), X, y).loss.sum() - best for s in range(200)]
+    assert np.mean(lost) == pytest.approx(30 * growth, abs=1.0)
+    assert np.mean(lost) > 5 * np.log(10) / 2.0  # what the paper's theorem allows, five times over
+
+
 @pytest.mark.parametrize("stream", [coins, opposed, one_good])
 @pytest.mark.parametrize("cost", [0.05, 0.25, 0.45])
 @pytest.mark.parametrize("n", [200, 5000])

@@ -124,6 +124,7 @@ def test_estimates_of_doubly_robust_are_unbiased(feedback, floor, T, delay, make
     np.testing.assert_allclose(expected(make, T, feedback, floor, delay=delay).S[0], truth, rtol=0, atol=1e-12)
 
 
+@pytest.mark.long
 @ALL
 def test_estimates_of_a_guard_are_unbiased(feedback, floor):
     truth = (game(3).loss - COST[:3, None]).sum(axis=0)

@@ -26,6 +26,7 @@ def regret(learner, X, y):
     return trace.regret(ab.best_in_hindsight(learner.experts, X, y, cost=learner.cost))[-1]
 
 
+@pytest.mark.long
 def test_a_guard_keeps_regret_below_the_root_of_T():
     """Below sqrt(T log(2K) / w0) where the first fifth of the labels is random, also without the guard."""
     w0 = 1 / 16

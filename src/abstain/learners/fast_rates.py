@@ -144,8 +144,9 @@ class FastRates(KernelLearner):
     ``q_i ~ exp(-eta L_i)``, where L_i is the sum of its losses. Let p* be the weight of the label with the most. With
     probability ``min(2 (1 - p*), 1)`` it abstains, else it predicts that label. For c < 1/2 and
     ``(e^eta - 1) / eta <= 2 (1 - c)`` its expected regret to the best of N predictors is at most ``log N / eta`` on any
-    sequence, for any number of rounds (theorems 1 and 12). That is what their proof needs. They state it for
-    ``eta <= 2 (1 - 2 c)``, but take ``(e^eta - 1) / eta`` to be at most ``1 + eta / 2``, and it is more.
+    sequence, for any number of rounds (theorems 1 and 12). They state it for
+    ``eta <= 2 (1 - 2 c)``, which is false: where ``(e^eta - 1) / eta`` is above ``2 (1 - c)``, regret can grow as T
+    (see "Successors").
 
     To abstain it follows the first expert that abstains, to predict a label the first that predicts it. The bound asks
     that there always are such experts: that a rule always abstains and another one never, or ``hyperplanes`` with

@@ -145,8 +145,8 @@ def fast_rates_bound(T: int, N: int, cost: float, eta: float | None = None) -> f
     """Bound the expected regret of `abstain.FastRates` to the best of N predictors, on any sequence.
 
     The bound is ``log N / eta`` if ``(e^eta - 1) / eta <= 2 (1 - c)``, whatever T is (Neu and Zhivotovskiy 2020,
-    theorems 1 and 12; they state it up to ``eta = 2 (1 - 2 c)``, for which their proof does not hold). For a larger
-    eta and c up to 1/2 it is ``log N / eta + eta T / 8`` (their proposition 5).
+    theorems 1 and 12; they state it up to ``eta = 2 (1 - 2 c)``, where it is false). For a larger eta and c up to
+    1/2 it is ``log N / eta + eta T / 8`` (the proof of their corollary 2).
 
     Args:
         T: The number of rounds.

@@ -108,7 +108,7 @@ def estimate(
         k = 1.0 if g.trusted[p] else h
         m.estimate[p] = (k * guessed - cost) + certainty * (losses[p] - guessed)
         most = max(most, (1.0 - k) * guessed)
-        if j == 0:
+        if j == 0 and g.lean[p] > 0.0:  # where all of its rules abstain nobody can follow it
             charge(p, hidden, (k - h) * guessed - owed * losses[p], g)
     numbers[j, SQUARES] += g.constants.clip * h * most
     return True, 0.0
@@ -165,9 +165,11 @@ class DoublyRobust(WeightedLearner):
     is that of what the guess was wrong by. The guess is made of a model of the label and of what was lost in the rounds
     on which the same rules of the predictor abstained; where labels fail to come it fades to 0, so that no expert
     is given up for good. Where estimates have to be clipped they lean on the guess, and accounts bound by how much that
-    may make a predictor look worse than it is: regret grows no faster than sqrt(T log T) on any sequence
-    (`theory.doubly_robust_bound`). Experts are drawn by ``q_t`` proportional to ``exp(-eta_t S_{t-1})``, with S the
-    sums of the estimates and ``eta_t = min(1, 2 sqrt(log K / (1 + V_t)))``, V the sum of their squares averaged over q.
+    may make a predictor look worse than it is. Where predicting shows the label at once, without a memory, guard or
+    capacity, and for rules such as rings, balls and thresholds in order, regret grows no faster than sqrt(T log T) on
+    any sequence (`theory.doubly_robust_bound`). Experts are drawn by ``q_t`` proportional to ``exp(-eta_t S_{t-1})``,
+    with S the sums of the estimates and ``eta_t = min(1, 2 sqrt(log K / (1 + V_t)))``, V the sum of their squares
+    averaged over q.
     See "Doubly robust" in the documentation for the algorithm, what is proved of it and where it fails.
 
     Args:
