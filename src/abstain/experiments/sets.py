@@ -12,6 +12,7 @@ from .. import datasets
 from ..errors import FileError, InputError
 from ..instances import (
     Cliques,
+    Hidden,
     Instance,
     Regions,
     Stream,
@@ -20,12 +21,15 @@ from ..instances import (
     cliques,
     flipping,
     late_bloomer,
+    one_model,
     proposition_1,
     regions,
     rotating,
     simple_example,
+    specialists,
     switching,
     trap,
+    two_models,
 )
 from ..typing import Array, Ints
 
@@ -96,13 +100,13 @@ def _leading(n_experts: int, cost: float) -> Cliques:  # they never abstain, wha
     return cliques(n_experts, 1, LEAD)
 
 
-Playable: TypeAlias = Instance | Stream | Regions | Cliques
+Playable: TypeAlias = Instance | Stream | Regions | Cliques | Hidden
 """A problem with experts: anything with ``experts``, ``loss``, ``draw(n, seed)`` and ``regime(n)``."""
 PROBLEMS: dict[str, Callable[..., Playable]] = {
     make.__name__: make
     for make in (
-        alternating, bias_problem, cliques, flipping, late_bloomer, proposition_1, regions, rotating, simple_example,
-        switching, trap,
+        alternating, bias_problem, cliques, flipping, late_bloomer, one_model, proposition_1, regions, rotating,
+        simple_example, specialists, switching, trap, two_models,
     )
 }  # fmt: skip
 """What makes problems by its name: own sets give its arguments."""
@@ -119,6 +123,14 @@ INSTANCES: dict[str, Callable[[float], Playable]] = {
     "blocks-500": lambda cost: alternating(500, cost),
     "trap-300": lambda cost: trap(300, cost),
     "trap-1000": lambda cost: trap(1000, cost),
+    "specialists": lambda cost: specialists(cost=cost),
+    "specialists-spoilt": lambda cost: specialists(2, 0.8, cost, spoilt=100),
+    "specialists-20": lambda cost: specialists(20, cost=cost),
+    "two-models": lambda cost: two_models(2, cost),
+    "two-models-10": lambda cost: two_models(10, cost),
+    "two-models-10-spoilt": lambda cost: two_models(10, cost, spoilt=100),
+    "one-model": lambda cost: one_model(20, cost),
+    "one-model-spoilt": lambda cost: one_model(20, cost, spoilt=100),
 }
 """Problems by their cost."""
 UNSCALED = ("synthetic", *INSTANCES)
