@@ -51,7 +51,7 @@ def run() -> None:
         "100 models x 20 thresholds": (ab.experts.thresholds(100, levels), 100),
         "3 models x 20 thresholds": (ab.experts.thresholds(3, levels), 3),
     }
-    weights, rows, of_weights = of_the_page("both_worlds", "BothWorlds"), [], []
+    weights, rows, of_weights = of_the_page("undecided", "Undecided"), [], []
     for name, (experts, dim) in cases.items():
         X, y = problem(ROUNDS, dim)
         times = best({"own": playing(kind, experts, X, y), "UCBGT": simulation("UCBGT", experts, X, y)}, 10)

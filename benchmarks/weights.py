@@ -15,6 +15,7 @@ from .timing import Task, best
 
 DIMENSIONS = (2, 8, 25)
 TARGET, GOAL, TARGET_THRESHOLDS, TARGET_ADAPTIVE, TARGET_RIVER = 12.0, 6.0, 15.0, 3.0, 200.0
+TARGET_SHARE, SHORT, TURNS = 1.3, 400, 100
 THEIR_ROUNDS = 300
 
 
@@ -26,6 +27,19 @@ def simulation(eta: Any, experts: ab.experts.ExpertSet, X: Floats, y: Floats) ->
         return lambda: ab.simulate(learner, X, y)
 
     return prepare
+
+
+def of_shares(experts: ab.experts.ExpertSet, X: Floats, y: Floats) -> float:
+    """Time fixed share against no memory: rounds that are prepared, learners that have learnt, many short turns."""
+    half = ROUNDS // 2
+    rounds = ab.prepare(experts, X[half : half + SHORT], y[half : half + SHORT])
+    learners = {}
+    for memory in (None, "share"):
+        learners[memory] = ab.Exp3Abs(experts, cost=COST, memory=memory, seed=0)
+        ab.simulate(learners[memory], X[:half], y[:half])
+    tasks = {str(memory): lambda one=one: lambda: ab.simulate(one, rounds) for memory, one in learners.items()}
+    times = best(tasks, TURNS)
+    return times["share"] / times["None"]
 
 
 def run() -> None:
@@ -49,6 +63,12 @@ def run() -> None:
             rows.append([name, *in_passes(times, name, TARGET, GOAL)])
         elif "thresholds" in name:
             rows.append([name, *in_passes(times, name, TARGET_THRESHOLDS)])
+    X8, y8 = problem(ROUNDS, 8)
+    for name, ratio in (
+        ("rings, d = 8", of_shares(ab.experts.hyperplanes(dim=8, seed=0), X8, y8)),
+        ("thresholds", of_shares(scores, X, y)),
+    ):
+        rows.append([f"fixed share, {name}, in rounds without", number(ratio), at_most(ratio, TARGET_SHARE)])
     rewards = np.random.default_rng(0).random((THEIR_ROUNDS, 2000))
     theirs = best({"river": river_rounds(rewards, river_exp3)}, 3)["river"] / THEIR_ROUNDS
     ratio = theirs / (times["eta 0.01, rings, d = 8"] / ROUNDS)

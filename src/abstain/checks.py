@@ -379,7 +379,9 @@ def check_arguments(make: Make, X: Table, y: Table) -> None:
     known = learner.get_params()
     for one in inspect.signature(type(learner)).parameters.values():
         if one.name not in known and one.default is not one.empty and hasattr(learner, one.name):
-            kept = bool(np.all(getattr(learner, one.name) == one.default))  # as it would be in a copy
+            # A copy would have the default. The constructor keeps other values, too, if it keeps this one.
+            stored = not {one.name, f"_{one.name}"}.isdisjoint(vars(learner))
+            kept = not stored and bool(np.all(getattr(learner, one.name) == one.default))
             assert kept, f"{one.name} is not among {', '.join(known)}."
 
 

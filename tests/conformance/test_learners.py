@@ -230,6 +230,7 @@ class Misreporting(ab.UCBGT):
     ("make", "message"),
     [
         (lambda: LosesAnArgument(RINGS, cost=0.3, seed=1, slack=2.0), "slack is not among"),
+        (lambda: LosesAnArgument(RINGS, cost=0.3, seed=1), "slack is not among"),  # even while it has its default
         (lambda: Misreporting(RINGS, cost=0.3, seed=1), r"weights has shape \(3,\)"),
     ],
 )

@@ -37,12 +37,16 @@ GUARDS = {
 RATES = {
     "both": {"eta": "both", "min_observe": 0.1},
     "both, capacity": {"eta": "both", "capacity": 0.1, "ix": "anytime"},
+    "share": {"memory": "share", "feedback": (0.9, 0.3), "min_observe": 0.05},
+    "share, a rate": {"memory": "share", "eta": 0.2},
+    "share, capacity": {"memory": "share", "capacity": ab.Capacity(share=0.3, burst=3), "ix": "anytime"},
     "exploration by the rate": {"ix": "anytime", "memory": "adaptive", "feedback": (0.4, 0.7)},
 }
 CASES = [(ab.Exp3Abs, name, options) for name, options in (OPTIONS | RATES).items()]
 CASES += [(ab.DoublyRobust, name, options) for name, options in (OPTIONS | GUARDS).items()] + [(ab.Stacked, "", {})]
 PLAYERS = [
     lambda e, **k: ab.Exp3Abs(e, memory="adaptive", feedback=(0.8, 0.3), min_observe=0.4, **k),
+    lambda e, **k: ab.Exp3Abs(e, memory="share", **k),
     lambda e, **k: ab.DoublyRobust(e, **k),
     lambda e, **k: ab.DoublyRobust(e, guard=0.1, feedback="both", **k),
     lambda e, **k: ab.DoublyRobust(e, memory="adaptive", feedback="abstained", min_observe=0.1, **k),
@@ -51,7 +55,9 @@ PLAYERS = [
 each_case = pytest.mark.parametrize(("kind", "options"), [(k, o) for k, _, o in CASES], ids=[
     f"{kind.__name__} {name}" for kind, name, _ in CASES
 ])  # fmt: skip
-each_player = pytest.mark.parametrize("make", PLAYERS, ids=["Exp3Abs", "plain", "guard", "abstained", "Stacked"])
+each_player = pytest.mark.parametrize(
+    "make", PLAYERS, ids=["Exp3Abs", "share", "plain", "guard", "abstained", "Stacked"]
+)
 
 
 @each_case
@@ -95,7 +101,7 @@ def test_every_cost_and_loss(name, make, loss):
     check_learner(lambda: make(RINGS, cost=COSTS[name], loss=loss, seed=1))
 
 
-@pytest.mark.parametrize("make", PLAYERS[:-1], ids=["Exp3Abs", "plain", "guard", "abstained"])
+@pytest.mark.parametrize("make", PLAYERS[:-1], ids=["Exp3Abs", "share", "plain", "guard", "abstained"])
 def test_other_labels(make):
     rng = np.random.default_rng(0)
     experts = ab.experts.from_columns(2, 2)

@@ -190,6 +190,36 @@ def test_graphs(tmp_path):
     assert isinstance(ab.load(tmp_path / "x", graph=Own()).graph, Own)
 
 
+class Saving(ab.Learner):
+    """A user's learner, which saves one array under a name of its own."""
+
+    name, width = "total", 3
+
+    def choose(self, advice, cost):
+        return ab.extend.Choice(0, 1.0, np.zeros(0))
+
+    def absorb(self, decision, losses):
+        pass
+
+    def arrays(self):
+        return {self.name: np.zeros(self.width)}
+
+    def set_arrays(self, arrays):
+        if arrays[self.name].shape != (self.width,):
+            raise ValueError("another shape")
+
+
+def test_a_class_that_changed_is_not_called_damage(tmp_path, monkeypatch):
+    Saving(EXPERTS, cost=0.3).save(tmp_path / "x")
+    assert isinstance(ab.load(tmp_path / "x"), Saving)
+    monkeypatch.setattr(Saving, "width", 4)
+    with pytest.raises(FileError, match=r"damaged, or .*:Saving has changed since the file was saved.*another shape"):
+        ab.load(tmp_path / "x")
+    monkeypatch.setattr(Saving, "name", "sums")
+    with pytest.raises(FileError, match=r"Saving has changed since .*: expected the arrays sums, got total; load the"):
+        ab.load(tmp_path / "x")
+
+
 def test_numbers_of_numpy(tmp_path):
     """They are as good as Python's, in files, too."""
     sets = [

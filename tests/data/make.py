@@ -29,6 +29,7 @@ LEARNERS = {
     "exp3_abs_singles": finite(ab.Exp3Abs, SINGLES),
     "ucb_abs": finite(ab.UCBAbs),
     "exp3_abs_memories": finite(ab.Exp3Abs, memory="adaptive", feedback=(0.7, 0.4), min_observe=0.2),
+    "exp3_abs_share": finite(ab.Exp3Abs, memory="share"),
     "doubly_robust": finite(ab.DoublyRobust),
     "doubly_robust_guard": finite(ab.DoublyRobust, SINGLES, guard=0.05, feedback="both"),
     "doubly_robust_memories": finite(ab.DoublyRobust, memory="adaptive", feedback="abstained", min_observe=0.1),

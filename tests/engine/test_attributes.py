@@ -88,6 +88,17 @@ def test_the_message_says_what_to_do():
         learner.round = 3
 
 
+def test_nobody_else_sets_the_state():
+    """A state that is set by hand is refused, and the learner plays on; its own methods hold the lock."""
+    learner = ab.Exp3Abs(EXPERTS, cost=0.3, seed=0)
+    state = learner.state
+    with pytest.raises(ReadOnlyError, match="^state: cannot be set, got 1; only the learner's own methods"):
+        learner.state = 1
+    assert learner.state is state
+    learner.cost = 0.2
+    learner.decide([0.1, 0.2])
+
+
 def test_a_learner_changes_its_own_attributes():
     learner = Recounting(EXPERTS, cost=0.3, step=2)
     kept = learner.snapshot()

@@ -19,7 +19,7 @@ from abstain.extend import WeightedLearner, WeightKernels, kernel
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extend.md").read_text(encoding="utf-8")
 SOURCE = re.search(r"<!-- epsilon_greedy.py -->\n```python\n(.*?)```", PAGE, re.DOTALL).group(1)
-WEIGHTS = re.search(r"<!-- both_worlds.py -->\n```python\n(.*?)```", PAGE, re.DOTALL).group(1)
+WEIGHTS = re.search(r"<!-- undecided.py -->\n```python\n(.*?)```", PAGE, re.DOTALL).group(1)
 COMMAND = re.search(r"<!-- count.py -->\n```python\n(.*?)```", PAGE, re.DOTALL).group(1)
 MOST_LINES, MOST_LINES_OF_WEIGHTS = 80, 40
 
@@ -29,7 +29,7 @@ def epsilon_greedy(tmp_path_factory):
     """The modules of the page, importable."""
     folder = tmp_path_factory.mktemp("own")
     (folder / "epsilon_greedy.py").write_text(SOURCE)
-    (folder / "both_worlds.py").write_text(WEIGHTS)
+    (folder / "undecided.py").write_text(WEIGHTS)
     (folder / "count.py").write_text(COMMAND)
     sys.path.insert(0, str(folder))
     try:
@@ -38,13 +38,13 @@ def epsilon_greedy(tmp_path_factory):
         yield epsilon_greedy
     finally:
         sys.path.remove(str(folder))
-        for name in ("epsilon_greedy", "both_worlds"):
+        for name in ("epsilon_greedy", "undecided"):
             sys.modules.pop(name, None)
 
 
 @pytest.fixture
-def both_worlds(epsilon_greedy):
-    return importlib.import_module("both_worlds").BothWorlds
+def undecided(epsilon_greedy):
+    return importlib.import_module("undecided").Undecided
 
 
 def test_it_is_short():
@@ -99,11 +99,11 @@ def test_it_does_what_it_says(epsilon_greedy):
             learner.learn(decision, label)
 
 
-class MatchedRate:
+class EntropyRate:
     """EXP3-ABS with the rate of the page, written out: no fast sums, the entropy by its definition."""
 
     def __init__(self, n_experts):
-        self.total, self.beta, self.eta = np.zeros(n_experts), 1.0, 1.0
+        self.total, self.beta, self.entropies, self.eta = np.zeros(n_experts), 1.0, 0.0, 1.0
 
     def q(self):
         weights = np.exp(-self.eta * (self.total - self.total.min()))
@@ -112,8 +112,8 @@ class MatchedRate:
     def learn(self, estimate):
         q = self.q()
         entropy = -(q[q > 0.0] * np.log(q[q > 0.0])).sum()
-        step = (q * estimate**2).sum() / (2.0 * self.beta * max(entropy, 1e-9))
-        self.beta += min(step, self.beta)
+        self.entropies += entropy / math.log(len(q))
+        self.beta += 1.0 / math.sqrt(1.0 + self.entropies)
         self.total += estimate
         self.eta = 2.0 ** (math.floor(8.0 * math.log2(1.0 / self.beta)) / 8.0)
 
@@ -126,9 +126,9 @@ class MatchedRate:
     ],
     ids=["shared rules", "own rules"],
 )
-def test_the_weights_are_those_of_the_algorithm(both_worlds, experts):
+def test_the_weights_are_those_of_the_algorithm(undecided, experts):
     X, y = ab.datasets.load("synthetic", n=800, seed=0)
-    learner, twin = both_worlds(experts, cost=0.3, seed=1), MatchedRate(experts.n_experts)
+    learner, twin = undecided(experts, cost=0.3, seed=1), EntropyRate(experts.n_experts)
     for x, label in zip(X, y, strict=True):
         np.testing.assert_allclose(learner.weights, twin.q(), rtol=1e-8, atol=1e-12)
         advice = experts.advise(x[np.newaxis])
@@ -144,13 +144,13 @@ def test_the_weights_are_those_of_the_algorithm(both_worlds, experts):
 
 
 @pytest.mark.parametrize("options", [{}, {"memory": "adaptive", "feedback": (0.8, 0.3)}])
-def test_own_weights_obey_the_rules(both_worlds, options):
-    check_learner(lambda: both_worlds(ab.experts.hyperplanes(2, 4, 5, seed=0), cost=0.3, seed=1, **options))
+def test_own_weights_obey_the_rules(undecided, options):
+    check_learner(lambda: undecided(ab.experts.hyperplanes(2, 4, 5, seed=0), cost=0.3, seed=1, **options))
 
 
-def test_own_weights_go_on_with_other_experts(both_worlds):
+def test_own_weights_go_on_with_other_experts(undecided):
     two, three = (ab.experts.thresholds(n, [0.0, 0.5]) for n in (2, 3))
-    learner = both_worlds(two, cost=0.2, seed=0)
+    learner = undecided(two, cost=0.2, seed=0)
     ab.simulate(learner, *ab.datasets.load("synthetic", n=300, seed=0))
     before = learner.weights
     learner.rearrange(three, predictor_from=[0, 1, -1], expert_from=[0, 1, 2, 3, -1, -1])

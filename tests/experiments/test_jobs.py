@@ -38,6 +38,18 @@ def test_keys_are_of_the_content():
     assert [part.key for part in parts] == ["192d7fe4d922fb91c633beeb", "9c5a3698ae6336e9b1d22dd3"]
 
 
+def test_compiling_is_no_part_of_the_time_of_a_run(monkeypatch):
+    """In each process a learner plays two rounds on every set before its first run, which is timed."""
+    played, simulate = [], jobs.simulate
+    monkeypatch.setattr(jobs, "simulate", lambda learner, rounds, **k: (
+        played.append((type(learner).__name__, len(rounds))), simulate(learner, rounds, **k)
+    )[1])  # fmt: skip
+    monkeypatch.setattr(jobs, "_compiled", set())
+    study = small(sets=("synthetic",), costs=(0.2,), learners=LEARNERS[:1], draws=2, expert_sets=1)
+    jobs.run_batch(study.draw_jobs(), None)
+    assert [n for _, n in played] == [2, study.rounds, study.rounds]
+
+
 def test_batches_share_draws():
     parts = [*small().draw_jobs(), *small().comparators()]
     found = batches([*parts, *parts])

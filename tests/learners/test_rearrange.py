@@ -75,7 +75,7 @@ def play_and_change(learner, X, y, rng, most_delay, path):
     game, sides = parts(learner, X[:, models], y, [0] * len(models))
     options = {"holds": learner.memories, "chances": tuple(learner.chances), "floor": learner.min_observe}
     if isinstance(learner, ab.Exp3Abs):
-        twin = Player(game, **options)
+        twin = Player(game, **options, shared=learner.memory == "share")
     else:
         twin = Robust(game, *sides, learner.state.guesses.constants, learner.guard, **options)
     random, waiting, backlog = copy.deepcopy(learner._random), {}, Backlog()
@@ -163,6 +163,18 @@ def test_a_game_in_which_models_come_and_go_equals_its_twin(
         experts(range(int(rng.integers(1, MODELS + 1)))), cost=rng.random(50) if cost == "round" else cost,
         loss=ab.losses.ramp(0.5) if loss == "ramp" else loss, seed=seed % 100, feedback=feedback,
         min_observe=min(floor, max(chances_of(feedback))), **options,
+    )  # fmt: skip
+    play_and_change(learner, X, y, rng, most_delay, tmp_path_factory.getbasetemp() / "learner")
+
+
+@games(300)
+@given(feedbacks, floors, costs, st.sampled_from([0, 4, 40]), st.integers(0, 2**32 - 1))
+def test_models_come_and_go_where_shares_are_given(tmp_path_factory, feedback, floor, cost, most_delay, seed):
+    rng = np.random.default_rng(seed)
+    X, y = scores(50, rng)
+    learner = ab.Exp3Abs(
+        experts(range(int(rng.integers(1, MODELS + 1)))), cost=rng.random(50) if cost == "round" else cost,
+        seed=seed % 100, memory="share", feedback=feedback, min_observe=min(floor, max(chances_of(feedback))),
     )  # fmt: skip
     play_and_change(learner, X, y, rng, most_delay, tmp_path_factory.getbasetemp() / "learner")
 

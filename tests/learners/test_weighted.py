@@ -30,7 +30,8 @@ def twin_of(learner, X, y):
     game = written_out(learner, X, y)
     options = {"holds": learner.memories, "chances": tuple(learner.chances), "floor": learner.min_observe}
     if isinstance(learner, ab.Exp3Abs):
-        return Player(game, **options)
+        rate = None if learner.eta == "adaptive" else learner.eta
+        return Player(game, **options, shared=learner.memory == "share", rate=rate)
     advice = learner.experts.advise(np.asarray(X, float))
     losses = learner.loss(advice.predictions, learner.loss.labels(y)).astype(float)
     outcomes = learner.loss.outcomes(advice.predictions)
@@ -120,6 +121,17 @@ def test_a_guard_equals_its_twin(table, guard, feedback, floor, delay, seed):
     )  # fmt: skip
     assert_plays_like_its_twin(learner, table.X, table.y, delay)
     assert learner.guard_weight >= guard
+
+
+@games(1000)
+@given(tables(max_rounds=40), st.sampled_from(["adaptive", 0.3, 40.0]), feedbacks, floors, delays, st.integers(0, 99))
+def test_shares_equal_their_twin(table, eta, feedback, floor, delay, seed):
+    """Also at a rate at which all weights would shrink to nothing, were they not spared."""
+    learner = ab.Exp3Abs(
+        table.experts, cost=table.cost, loss=table.loss, seed=seed, eta=eta, memory="share", feedback=feedback,
+        min_observe=min(floor, max(chances_of(feedback))),
+    )  # fmt: skip
+    assert_plays_like_its_twin(learner, table.X, table.y, delay)
 
 
 SETS = {

@@ -66,12 +66,50 @@ class Memories:
         self.S, self.K = np.array(rows), len(expert_from)
 
 
+class Shared:
+    """Weights of which shares are given away (EXP3.S), one "memory" of all rounds."""
+
+    def __init__(self, K, rate=None):
+        self.w, self.V, self.learnt, self.rate, self.holds, self.mix = (
+            np.full(K, 1 / K),
+            0.0,
+            0,
+            rate,
+            (None,),
+            np.ones(1),
+        )
+        self.K_of_rate = K
+
+    def eta(self, j):
+        return self.rate or min(1.0, 2 * math.sqrt(math.log(self.K_of_rate * (self.learnt + 2)) / (1 + self.V)))
+
+    def q(self, j):
+        return self.w
+
+    def mixture(self):
+        return self.w
+
+    def learn(self, estimates):
+        estimate, K = estimates[0], len(self.w)
+        w = self.w * np.exp(-self.eta(0) * (estimate - estimate.min()))
+        self.V += (self.w * estimate**2).sum()
+        self.learnt += 1
+        self.K_of_rate = K
+        alpha = 1 / (self.learnt + 1)
+        self.w = (1 - alpha) * w / w.sum() + alpha / K
+
+    def rearrange(self, expert_from):
+        """Newcomers get the mean weight; the rate follows K from the next round learnt on, as do the rounds in it."""
+        w = np.array([self.w[k] if k >= 0 else 1 / len(self.w) for k in expert_from])
+        self.w = w / w.sum()
+
+
 class Player:
     """Draws from the mixture, unless the label would be too unlikely to be seen."""
 
-    def __init__(self, game, holds=(None,), chances=(1.0, 0.0), floor=0.0, factor=1.0):
+    def __init__(self, game, holds=(None,), chances=(1.0, 0.0), floor=0.0, factor=1.0, shared=False, rate=None):
         self.game, self.chances, self.floor = game, chances, floor
-        self.memories = Memories(game.shape[1], holds, factor)
+        self.memories = Shared(game.shape[1], rate) if shared else Memories(game.shape[1], holds, factor)
 
     def weights(self):
         """The probabilities of the experts."""

@@ -120,10 +120,20 @@ def read_learner(
     }
     if options:
         learner = kind._make(made, params)  # if these do not fit, it is not the file's fault
-    with checked(path):
+    own = header["learner"] if ":" in header["learner"] else None
+    with checked(path, own):
         if not options:
             learner = kind._make(made, params)
-        learner.resume(header, arrays)
+        try:
+            learner.resume(header, arrays)
+        except _BY_BAD_FILES:
+            then, now = sorted(_part(arrays, "state.")), sorted(learner.arrays())
+            if own is not None and then != now:
+                raise FileError(
+                    f"{path}: {own} has changed since the file was saved: expected the arrays {', '.join(now)}, got "
+                    f"{', '.join(then) or 'none'}; load the file with the class as it was"
+                ) from None
+            raise
     return learner
 
 
@@ -139,11 +149,12 @@ _BY_BAD_FILES = (
 
 
 @contextmanager
-def checked(path: Any) -> Iterator[None]:
+def checked(path: Any, own: str | None = None) -> Iterator[None]:
     """Blame the file for whatever goes wrong inside.
 
     Args:
         path: The file's path, for the message.
+        own: The name of a user's class that reads the file, which may have changed; None: only the library does.
 
     Raises:
         FileError: For any error but that a class is unknown.
@@ -153,7 +164,8 @@ def checked(path: Any) -> Iterator[None]:
     except (FileError, UnknownKindError):
         raise
     except _BY_BAD_FILES as error:
-        raise FileError(f"{path}: damaged: the header and the arrays do not fit together ({error!r:.300})") from None
+        why = "damaged" if own is None else f"damaged, or {own} has changed since the file was saved"
+        raise FileError(f"{path}: {why}: the header and the arrays do not fit together ({error!r:.300})") from None
 
 
 def _part(arrays: Mapping[str, Any], prefix: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .. import costs
 from .._core.validation import as_table
-from ..errors import InputError, shown
+from ..errors import InputError, ReadOnlyError, shown
 from ..experts import Advice, ExpertSet
 from ..kernels.layout import Layout, layout
 from ..kernels.packing import packed
@@ -311,6 +311,10 @@ class KernelLearner(Learner):
 
     @state.setter
     def state(self, state: Any) -> None:
+        if self._made and not self.lock._is_owned():  # type: ignore[attr-defined]
+            raise ReadOnlyError(
+                f"state: cannot be set, got {shown(state)}; only the learner's own methods change it, holding its lock"
+            )
         self._state = state
         self._call.forget()
 

@@ -26,7 +26,7 @@ from ..errors import FileError, InputError
 from ..experts import ExpertSet
 from ..losses import get as loss_named
 from ..regret import losses_of, sums_of_all
-from ..simulate import simulate
+from ..simulate import prepare, simulate
 from ..typing import Floats, Ints
 from . import seeds
 from .model import Keyed
@@ -142,6 +142,11 @@ def run_batch(batch: Sequence[Job], data: str | None) -> list[Record]:
     return records
 
 
+_compiled: set[tuple[str, str, str]] = set()
+"""The learners that have played in this process, with their experts and set: compiling is no part of the time of a run.
+"""
+
+
 def shown_rounds(rounds: int, checkpoints: int) -> Ints:
     """The rounds kept: about so many, equally spaced in log t, the last and those of the published points among them.
 
@@ -244,8 +249,14 @@ class DrawJob(_StageJob):
         runs: list[Record] = []
         for spec in self.learners:
             seed = seeds.of_learner(stage.seed, stage.dataset, stage.expert_set, self.draw, spec.label)
+            options: dict[str, Any] = {"cost": self.cost, "loss": rounds.loss, "seed": seed, "rounds": stage.rounds}
             try:
-                learner = spec.make(rounds.experts, cost=self.cost, loss=rounds.loss, seed=seed, rounds=stage.rounds)
+                learner = spec.make(rounds.experts, **options)
+                known = (repr(spec), repr(stage.experts), stage.dataset)
+                if not spec.in_python and known not in _compiled:
+                    some = prepare(rounds.experts, rounds.X[:2], rounds.y[:2], loss=rounds.loss)
+                    simulate(spec.make(rounds.experts, **options), some, checkpoints=[1])
+                    _compiled.add(known)
                 start = time.perf_counter()
                 trace = simulate(learner, rounds, checkpoints=at)
             except Exception as error:

@@ -109,6 +109,69 @@ def _by_matching(rounds: float, log_experts: float, cost: float, gap: float | No
     return bound
 
 
+def exp3_abs_tracking_rate(T: int, K: int, cost: float, switches: int) -> float:
+    """Compute the rate for `abstain.Exp3Abs` with ``memory="share"`` if T and the number of switches are known.
+
+    It is ``sqrt(2 (s + 1) log(K T) / ((c^2 + 1) T))``, after EXP3.S of Auer, Cesa-Bianchi, Freund and Schapire (2002,
+    corollary 8.2).
+
+    Args:
+        T: The number of rounds.
+        K: The number of experts, 2 or more.
+        cost: The cost of abstaining, in [0, 1].
+        switches: s, how often the best expert changes, 0 or more.
+
+    Returns:
+        The rate.
+
+    Raises:
+        InputError: An argument is out of range.
+
+    >>> round(exp3_abs_tracking_rate(10_000, 50, 0.2, switches=4), 3)
+    0.112
+    """
+    rounds, experts, cost = as_size(T, "T"), as_count(K, "K", least=2), as_share(cost, "cost")
+    pieces = as_count(switches, "switches", least=0) + 1.0
+    return math.sqrt(2.0 * pieces * (math.log(experts) + math.log(rounds)) / ((cost**2 + 1.0) * rounds))
+
+
+def exp3_abs_tracking_bound(T: int, K: int, cost: float, switches: int, eta: float | str | None = None) -> float:
+    """Bound the expected regret of `abstain.Exp3Abs` with ``memory="share"`` to any sequence of experts with so many
+    switches.
+
+    The bound is ``(s + 1) log(K T) / eta + eta T (c^2 + 1) / 2`` for a number and ``sqrt(2 (s + 1) (c^2 + 1) T log(K
+    T))`` for the tuned one, after theorem 8.1 of Auer, Cesa-Bianchi, Freund and Schapire (2002), *The nonstochastic
+    multiarmed bandit problem*. For "adaptive", which does not know s, it is of the order ``(s / 2 + 4) sqrt((c^2 + 1) T
+    log(K T))``. The documentation has proofs and constants. It is at most T.
+
+    Args:
+        T: The number of rounds.
+        K: The number of experts, 2 or more.
+        cost: The cost of abstaining, in [0, 1].
+        switches: s, how often the sequence of experts changes, 0 or more.
+        eta: The rate: a positive number, "tuned" (or None), which is `exp3_abs_tracking_rate`, or "adaptive".
+
+    Returns:
+        The bound.
+
+    Raises:
+        InputError: An argument is out of range.
+
+    >>> [round(exp3_abs_tracking_bound(10_000, 50, 0.2, switches=s)) for s in (0, 1, 4)]
+    [522, 739, 1168]
+    """
+    tuned, rate = exp3_abs_tracking_rate(T, K, cost, switches), as_rate(eta, ("tuned", "adaptive"))
+    rounds, spread, pieces = float(T), float(cost) ** 2 + 1.0, switches + 1.0
+    if rate == "adaptive":
+        logs, squares = math.log(K) + math.log(rounds + 1.0), 1.0 + spread * rounds
+        root = (pieces / 2.0 + 2.0 + math.sqrt(2.0)) * math.sqrt(logs) - math.sqrt(math.log(K))
+        bound = pieces * logs + root * math.sqrt(squares) + (1.0 + cost) * math.log2(squares)
+    else:
+        eta = tuned if isinstance(rate, str) else rate
+        bound = pieces * (math.log(K) + math.log(rounds)) / eta + eta * spread * rounds / 2.0
+    return min(rounds, bound)
+
+
 def doubly_robust_bound(T: int, K: int) -> float:
     """Bound the expected regret of `abstain.DoublyRobust` on any sequence, if labels come at once.
 

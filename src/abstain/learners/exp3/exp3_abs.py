@@ -122,6 +122,12 @@ class Exp3Abs(WeightedLearner):
     in every round, and regret grows as T. A late label is weighted by the probability, and what was added to it, of its
     decision's own round.
 
+    With ``memory="share"`` it follows experts that take turns in being the best: EXP3.S of Auer, Cesa-Bianchi, Freund
+    and Schapire (2002), on these estimates. After n rounds learnt, q becomes ``(1 - a) q + a / K``, a = 1 / (n + 1).
+    The adaptive rate is then ``min(1, 2 sqrt(log(K (n + 2)) / (1 + V)))``. If you know T and how often the best expert
+    changes, s, take the number that `theory.exp3_abs_tracking_rate` gives: regret to any sequence of experts with s
+    switches is then of the order ``sqrt(s T log(K T))`` (`theory.exp3_abs_tracking_bound`).
+
     Beyond the paper: with other ``feedback`` P is the probability that the label is seen. With a ``capacity`` c stands
     for 1 in the formulas, as the price of abstaining may rise to that.
 
@@ -133,8 +139,8 @@ class Exp3Abs(WeightedLearner):
         eta: The rate: "adaptive", "anytime", "both", "tuned" or a positive number, as above.
         horizon: The number of rounds T, which "tuned" needs.
         ix: A number added to P, 0 or more; or "anytime": half the rate of the round.
-        memory: The number of rounds the past counts for (None: all), or "adaptive": several memories, weighed by what
-            each achieves.
+        memory: The number of rounds the past counts for (None: all); "adaptive": several memories, weighed by what
+            each achieves; or "share": after every round each expert gets the same share of all weight.
         feedback: Which labels come back: "predicted", "abstained", "both", or the probabilities that the label comes
             after predicting and after abstaining.
         min_observe: A floor under the probability of seeing the label.
@@ -170,6 +176,7 @@ class Exp3Abs(WeightedLearner):
         min_observe: float = 0.0,
         capacity: CapacityLike = None,
     ) -> None:
+        self.eta = as_eta(eta)
         super().__init__(
             experts, cost=cost, loss=loss, seed=seed, memory=memory, feedback=feedback, min_observe=min_observe,
             capacity=capacity,
@@ -178,10 +185,11 @@ class Exp3Abs(WeightedLearner):
             wanted = "'anytime' or a number that is not negative"
             ix = as_number(ix, "ix", wanted, lambda ix: 0.0 <= ix < math.inf)
         self.ix = ix
-        self.eta, self.horizon = as_eta(eta), as_horizon(horizon)
+        self.horizon = as_horizon(horizon)
         if self.memory is not None and self._find_rate().kind != ADAPTIVE and isinstance(self.eta, str):
             raise InputError(
-                f"eta: a rate that falls with the rounds unlearns with a memory; got {eta!r} and {memory!r}"
+                f"eta: a rate that falls with the rounds unlearns with a memory: expected 'adaptive' or a number, "
+                f"got {eta!r} and {memory!r}"
             )
         if self._find_rate().kind == OWN:
             self.saved = (*self.saved, "base")
@@ -223,7 +231,7 @@ class Exp3Abs(WeightedLearner):
 
     @property
     def _paced(self) -> bool:
-        return self._find_rate().kind == ANYTIME
+        return isinstance(self.eta, str) and self.eta == "anytime"
 
     def new_state(self) -> WeightState:
         return WeightState(self._new_memories(0.0 if isinstance(self.ix, str) else self.ix))

@@ -12,7 +12,7 @@ import numpy as np
 from ...kernels.compiling import inline, kernel, part
 from ...kernels.layout import CHUNK
 from ...typing import Bools, Floats, Ints
-from .state import EIGHT, ETA, FIVE, FOUR, ONE, SEVEN, SIX, THREE, TINY, TWO, ZERO, Memories, total
+from .state import EIGHT, ETA, FIVE, FOUR, LEARNT, ONE, SEVEN, SIX, THREE, TINY, TWO, ZERO, Memories, total
 
 CHUNK_SIZE = np.uint64(CHUNK)
 
@@ -314,6 +314,53 @@ def remake_all(s: Memories) -> None:
     """Make the weights of every memory anew."""
     for j in range(s.mix.size):
         remake(j, s)
+
+
+FAR = 200.0
+"""If the rate times an estimate is more, weights may shrink to nothing."""
+
+
+@inline
+def spared(abstains: Bools, eta: float, cost: float, cheaper: float, share: float | None, s: Memories) -> float:
+    """``exp(-eta cost)`` for those who abstain. Weights that cannot be made anew must not all shrink to nothing: then
+    this and `shrink` are relative to the expert who lost least, which changes all weights by the same factor.
+    """
+    if share is None:
+        return cheaper
+    estimate, shrink, layout = s.estimate, s.shrink, s.layout
+    most = cost
+    for p in range(np.uint64(estimate.size)):
+        most = max(most, estimate[p])
+    if eta * most <= FAR:
+        return cheaper
+    least = np.inf
+    for group in range(s.start.size - 1):
+        for slot in range(s.start[group], s.start[group + 1]):
+            silent = abstains[slot if layout.alone else layout.rule[group]]
+            least = min(least, cost if silent else estimate[layout.predictor[slot]])
+    for p in range(np.uint64(estimate.size)):
+        shrink[p] = math.exp(-eta * max(0.0, estimate[p] - least))
+    return math.exp(-eta * max(0.0, cost - least))
+
+
+@inline
+def settle(j: int, due: bool, after: float, share: float | None, s: Memories) -> None:
+    """Make the weights anew if that is due; or give everybody a share: ``w <- (1 - alpha) w + alpha W / K``, scaled so
+    that the sum is K. ``after`` is the sum W.
+    """
+    if share is None:
+        if due or after < SMALL or after > LARGE:
+            remake(j, s)
+        return
+    weight, factor, sums, learnt = s.weight[j], s.factor[j], s.sums[j], s.numbers[j, LEARNT]
+    alpha = share / (learnt + share)
+    scale, anew = (1.0 - alpha) * (weight.size / after), learnt % s.renew == 0.0
+    for group in range(sums.size):
+        first, last, keep = np.uint64(s.start[group]), np.uint64(s.start[group + 1]), scale * factor[group]
+        for i in range(last - first):
+            weight[first + i] = keep * weight[first + i] + alpha
+        sums[group] = total(weight, first, last) if anew else keep * sums[group] + alpha * (last - first)
+        factor[group] = 1.0
 
 
 @inline

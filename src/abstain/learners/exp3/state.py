@@ -43,6 +43,14 @@ def adaptive(log_experts: float, squares: float) -> float:
     return rounded(min(1.0, math.sqrt(log_experts / (1.0 + squares))))
 
 
+@kernel
+def adaptive_with_shares(log_experts: float, squares: float, learnt: float) -> float:
+    """``min(1, 2 sqrt(log(K (n + 2)) / (1 + V)))`` after n rounds learnt. Nothing is rounded: with shares weights are
+    never made anew.
+    """
+    return min(1.0, 2.0 * math.sqrt((log_experts + math.log(learnt + 2.0)) / (1.0 + squares)))
+
+
 _KINDS = {"anytime": ANYTIME, "adaptive": ADAPTIVE}
 
 
@@ -125,12 +133,13 @@ class Memories(NamedTuple):
     memory: Memory
     bucket: Any  # what a capacity leaves (`limits.Bucket`); None: no capacity
     guard: float | None  # the least weight of the last row, if that is a guard
+    share: float | None  # after n rounds learnt everybody gets 1/K of share / (n + share); None: nothing is given away
     layout: Layout
     start: Ints  # (G + 1,) the first slot of each group
     losses: Floats  # (C, K) estimated losses while predicting (and costs while abstaining), summed
     paid: Floats  # (C, G) costs while abstaining, summed (0)
-    weight: Floats  # (C, K) exp(-eta losses), up to a factor of the group
-    factor: Floats  # (C, G) that factor and exp(-eta paid), up to a common one (1)
+    weight: Floats  # (C, K) exp(-eta losses), up to a factor of the group; with shares what they have become, sum K
+    factor: Floats  # (C, G) that factor and exp(-eta paid), up to a common one (1; with shares: 1)
     sums: Floats  # (C, G) of the weights of a group
     numbers: Floats  # (C, 3 + own) see the places above
     base: Floats  # (C, 1) the least cumulative estimate when weights were last made: that of weight 1
@@ -155,7 +164,7 @@ class WeightState(NamedTuple):
 
 def weights(
     rate: Rate, squared: bool, numbers: Sequence[float], renew: int, sight: Sight, memory: Memory, layout: Layout,
-    n_predictors: int, bucket: Any, guard: float | None,
+    n_predictors: int, bucket: Any, guard: float | None, share: float | None = None,
 ) -> Memories:  # fmt: skip
     """Nothing learnt yet: all weights are 1. ``numbers`` are the first rate and then the rate's own."""
     n_experts, n = len(layout.expert), len(memory.every)
@@ -170,6 +179,7 @@ def weights(
         memory=memory,
         bucket=bucket,
         guard=guard,
+        share=share,
         layout=layout,
         start=start,
         losses=np.zeros((n, n_experts)),

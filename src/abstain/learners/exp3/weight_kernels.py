@@ -17,8 +17,17 @@ from ...kernels.compiling import inline, inlined, kernel, with_parts
 from ...typing import Array, Bools, Floats
 from .drawing import abstains_on, answer, draw, teaches_nothing
 from .limits import LIMITS, Bucket, is_empty, priced, take
-from .mixture import LARGE, SMALL, learn_by_rules, mean_estimate, remake, shrink_estimates, weigh, weigh_guard
-from .state import ETA, LEARNT, LEAST_PROBABILITY, OWN_NUMBERS, SQUARES, adaptive
+from .mixture import learn_by_rules, mean_estimate, remake, settle, shrink_estimates, spared, weigh, weigh_guard
+from .state import (
+    ETA,
+    LEARNT,
+    LEAST_PROBABILITY,
+    OWN_NUMBERS,
+    SQUARES,
+    Memories,
+    adaptive,
+    adaptive_with_shares,
+)
 
 
 @inline
@@ -35,9 +44,18 @@ def estimate_by_importance(
 
 
 @inline
+def _adaptive_of(numbers: Floats, share: float | None, m: Memories) -> float:
+    if share is None:
+        return adaptive(m.rate.log_experts, numbers[SQUARES])
+    return adaptive_with_shares(m.rate.log_experts, numbers[SQUARES], numbers[LEARNT])
+
+
+@inline
 def adaptive_rate(j: int, squares: float, measured: float, own: Floats, s: Any) -> float:
-    """``min(1, sqrt(log K / (1 + V)))``, rounded down to a power of 2^(1/8)."""
-    return adaptive(s.memories.rate.log_experts, s.memories.numbers[j, SQUARES])
+    """``min(1, sqrt(log K / (1 + V)))``, rounded down to a power of 2^(1/8); with ``memory="share"`` `Exp3Abs`'s rate
+    for that.
+    """
+    return _adaptive_of(s.memories.numbers[j], s.memories.share, s.memories)
 
 
 @inline
@@ -132,7 +150,8 @@ def learn_memory(
     else:
         for p in range(np.uint64(m.shrink.size)):
             m.estimate[p], m.shrink[p] = 0.0, 1.0
-    mean, squares, after = learn_by_rules(abstains, moved, paid, math.exp(-old * paid), j, m.lanes, m)
+    cheaper = spared(abstains, old, paid, math.exp(-old * paid), m.share, m)
+    mean, squares, after = learn_by_rules(abstains, moved, paid, cheaper, j, m.lanes, m)
     squares = (1.0 - aside) * squares + aside * square
     numbers[LEARNT] += 1.0
     anew = numbers[LEARNT] % m.renew == 0.0
@@ -147,8 +166,7 @@ def learn_memory(
         for group in range(np.uint64(costs.size)):
             costs[group] *= keep
     numbers[ETA] = rate(j, squares, measured, numbers[OWN_NUMBERS:], s)
-    if anew or numbers[ETA] != old or after < SMALL or after > LARGE:
-        remake(j, m)
+    settle(j, anew or numbers[ETA] != old, after, m.share, m)
     return mean
 
 

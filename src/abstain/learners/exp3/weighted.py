@@ -37,6 +37,7 @@ from .state import (
     Sight,
     WeightState,
     adaptive,
+    adaptive_with_shares,
     weights,
 )
 from .weight_kernels import WeightKernels, adaptive_rate, keep_pace, keep_rate, woven
@@ -103,6 +104,14 @@ def carry_over_sums(old: Memories, fresh: Memories, expert_from: Ints) -> None:
     fresh.losses[:] += too_much[:, team]
 
 
+def carry_over_weights(weights: Floats, fresh: Memories, expert_from: Ints) -> None:
+    """Fill the weights of a fresh state of which shares are given: a newcomer's is the mean of all before."""
+    origin = expert_from[fresh.layout.expert]
+    kept = np.where(origin >= 0, weights[origin], 1.0 / len(weights))
+    fresh.weight[:] = kept * (len(kept) / kept.sum())
+    fresh.sums[:] = np.add.reduceat(fresh.weight, fresh.start[:-1], axis=1)
+
+
 def carry_over_guesses(old: Guesses, fresh: Guesses, old_rules: Ints, fresh_rules: Ints, change: Change) -> None:
     """Fill the guesses of a fresh state. A predictor whose own rules are others than before has other cells: there it
     starts anew. The rules are those in the lists of the two states, as the experts number them.
@@ -132,8 +141,8 @@ class WeightedLearner(KernelLearner):
         cost: The cost of abstaining: a number in [0, 1], one number per round, or a function of x.
         loss: The loss of a prediction: a name as "zero_one", or a loss of `abstain.losses`.
         seed: The seed of the learner's random numbers.
-        memory: The number of rounds the past counts for (None: all), or "adaptive": several memories, weighed by what
-            each achieves.
+        memory: The number of rounds the past counts for (None: all); "adaptive": several memories, weighed by what
+            each achieves; or "share": after every round each expert gets the same share of all weight.
         feedback: Which labels come back: "predicted", "abstained", "both", or the probabilities that the label comes
             after predicting and after abstaining.
         min_observe: A floor under the probability of seeing the label.
@@ -182,9 +191,9 @@ class WeightedLearner(KernelLearner):
         capacity: CapacityLike = None,
     ) -> None:
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
-        if memory is not None and not (isinstance(memory, str) and memory == "adaptive"):
-            if isinstance(memory, str):
-                raise InputError(f"memory: expected None, 'adaptive' or a number of rounds, got {shown(memory)}")
+        if isinstance(memory, str):
+            self._check_word(memory)
+        elif memory is not None:
             memory = as_count(memory, "memory", least=2)
         self.memory, self.feedback = memory, as_feedback(feedback)
         self._chances = chances_of(self.feedback)
@@ -200,14 +209,30 @@ class WeightedLearner(KernelLearner):
         if self.weight_kernels.measure is entropy:
             self.saved = (*self.saved, "base")
 
+    def _check_word(self, memory: str) -> None:
+        if memory == "share" and "losses" in self.signed:
+            raise InputError(
+                f"memory: 'share' needs estimates that are never negative, and those of {type(self).__name__} may be; "
+                "expected None, 'adaptive' or a number of rounds, got 'share'"
+            )
+        if memory == "share" and (self._paced or self.weight_kernels.measure is entropy):
+            raise InputError(
+                "memory: 'share' needs a rate that neither follows the number of the round nor the entropy of the "
+                "weights; expected None, 'adaptive' or a number of rounds, got 'share'"
+            )
+        if memory not in ("adaptive", "share"):
+            raise InputError(f"memory: expected None, 'adaptive', 'share' or a number of rounds, got {shown(memory)}")
+
     @property
     def chances(self) -> Chances:
         return self._chances
 
     @property
     def memories(self) -> tuple[int | None, ...]:
-        """How many rounds each memory holds; None: all."""
-        return ADAPTIVE_MEMORIES if self.memory == "adaptive" else (self.memory,)  # type: ignore[return-value]
+        """How many rounds each memory holds; None: all, which is what a learner that gives shares holds."""
+        if isinstance(self.memory, str):
+            return ADAPTIVE_MEMORIES if self.memory == "adaptive" else (None,)
+        return (self.memory,)
 
     def new_state(self) -> Any:
         """Make a state in which nothing was learnt; define it if the kernels need more than the weights.
@@ -220,7 +245,13 @@ class WeightedLearner(KernelLearner):
     def new_numbers(self) -> tuple[float, ...]:
         """Return the first rate, and then the numbers that belong to the kernel ``rate``. Every memory has such."""
         rate = self._find_rate()
-        return (adaptive(rate.log_experts, 0.0) if rate.kind == ADAPTIVE else rate.scale,)
+        return (self._adaptive(rate, 0.0, 0.0) if rate.kind == ADAPTIVE else rate.scale,)
+
+    def _adaptive(self, rate: Rate, squares: float, learnt: float) -> float:
+        """The adaptive rate at a V, after so many rounds learnt."""
+        if self.memory == "share":
+            return float(adaptive_with_shares(rate.log_experts, squares, learnt))
+        return float(adaptive(rate.log_experts, squares))
 
     def _find_rate(self) -> Rate:
         """The kind of rate; the first one of others is 1."""
@@ -240,6 +271,7 @@ class WeightedLearner(KernelLearner):
             n_predictors=self.experts.n_predictors,
             bucket=None if self.capacity is None else bucket(self.capacity),
             guard=guard,
+            share=1.0 if self.memory == "share" else None,
         )
 
     @property
@@ -433,7 +465,10 @@ class WeightedLearner(KernelLearner):
         if s.rate.kind in (FIXED, ANYTIME):
             s.numbers[:, ETA] = s.rate.scale / (math.sqrt(self.round + 1) if s.rate.kind == ANYTIME else 1.0)
         carry_over_sums(self._weights, s, expert_from)
-        remake_all(packed(s))
+        if s.share is None:
+            remake_all(packed(s))
+        else:
+            carry_over_weights(self.weights, s, expert_from)
 
     # Files.
 
@@ -457,7 +492,7 @@ class WeightedLearner(KernelLearner):
     def check_saved(self, arrays: Mapping[str, Array]) -> None:
         s, numbers = self._weights, arrays["numbers"]
         for eta, squares, learnt, *_ in numbers.tolist():
-            follows = 0.0 < eta <= 1.0 if self._changes else eta == adaptive(s.rate.log_experts, squares)
+            follows = 0.0 < eta <= 1.0 if self._changes else eta == self._adaptive(s.rate, squares, learnt)
             if s.rate.kind == ADAPTIVE and not follows:  # right after a change it is still that of other experts
                 raise InputError(f"state: expected the rate that V gives, got {eta}")
             # Twice: a cost that was set on the way may have changed the scale.
@@ -470,7 +505,14 @@ class WeightedLearner(KernelLearner):
         if s.rate.kind == OWN and not self._paced and (numbers[:, ETA] <= 0.0).any():
             raise InputError(f"state: expected rates above 0, got {numbers[:, ETA].min()}")
         if "weight" in arrays:
-            if "losses" not in self.signed and ((arrays["weight"] > 1.0).any() or (arrays["factor"] > 1.0).any()):
+            shared = s.share is not None
+            if shared and not ((arrays["weight"] > 0.0).all() and (arrays["factor"] == 1.0).all()):
+                raise InputError("state: expected weights above 0 and factors of 1, as shares are given, got others")
+            if (
+                "losses" not in self.signed
+                and not shared
+                and ((arrays["weight"] > 1.0).any() or (arrays["factor"] > 1.0).any())
+            ):
                 raise InputError("state: expected weights and factors of 1 at most, got more")
             with np.errstate(over="ignore", invalid="ignore"):
                 sums = np.add.reduceat(arrays["weight"], s.start[:-1], axis=1)
@@ -479,6 +521,8 @@ class WeightedLearner(KernelLearner):
                 raise InputError(
                     f"state: expected the sums of the weights, up to {sums.max()}, got up to {arrays['sums'].max()}"
                 )
+            if shared and not np.allclose(masses, len(s.layout.expert), rtol=1e-6):
+                raise InputError(f"state: expected weights that sum to {len(s.layout.expert)}, got {masses}")
             if not ((masses > 0.0) & (masses <= max(LARGE, len(s.layout.expert)))).all():
                 raise InputError(f"state: expected weights that sum to more than 0, at most {LARGE:g}, got {masses}")
         if "tokens" in arrays and arrays["tokens"][UNITS] > s.bucket.terms.most:
