@@ -1,8 +1,8 @@
-"""What a learner on a log of models' answers is compared with: one threshold, tuned once, re-tuned, or in hindsight.
+"""What a learner on a log is compared with: one threshold, tuned once, re-tuned, or in hindsight; a stack of models.
 
 A pair of a model and a threshold answers if the model's confidence is above the threshold, and abstains otherwise.
-`tuned`, `retuned` and `hindsight` play whole tables. `Retuning` and `Totals` play the same policies in pieces, for logs
-that do not fit into memory.
+`tuned`, `retuned`, `stacked` and `hindsight` play whole tables. `Retuning`, `Stacking` and `Totals` play the same
+policies in pieces, for logs that do not fit into memory.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,17 +15,30 @@ from numpy.typing import ArrayLike
 
 from . import costs
 from ._core.validation import as_count, as_flag, as_floats
+from .capacity import Capacity
 from .errors import InputError
-from .kernels.compiling import kernel
+from .kernels.compiling import inline, kernel
 from .typing import Bools, Floats, Ints
 
 
 class Rounds(NamedTuple):
-    """A checked log: confidence and losses (n, P), cost (n,)."""
+    """A checked log: confidence and losses (n, P), cost (n,); answers (n, P), equal numbers for equal answers."""
 
     confidence: Floats
     losses: Floats
     cost: Floats
+    of_answers: Floats | None = None
+
+    @property
+    def answers(self) -> Floats:
+        """The answers; without any, no two models ever agree."""
+        if self.of_answers is not None:
+            return self.of_answers
+        return np.broadcast_to(np.arange(float(self.confidence.shape[1])), self.confidence.shape)
+
+    def cut(self, rows: "slice | Bools") -> "Rounds":
+        """Some of the rounds."""
+        return Rounds(*(None if part is None else part[rows] for part in self))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +182,7 @@ def hindsight(
 
 
 def _best_in(rounds: Rounds, first: int, last: int) -> Tuned:
-    model, threshold, _ = best(Rounds(*(part[first:last] for part in rounds)))
+    model, threshold, _ = best(rounds.cut(slice(first, last)))
     played = follow(rounds, model, threshold)
     return Tuned(played.loss, played.abstained, model, threshold)
 
@@ -185,13 +198,21 @@ def first_tenth(n: int) -> int:
     return n // 10
 
 
-def best(rounds: Rounds, orders: Sequence[Ints] | None = None) -> tuple[int, float, float]:
+def best(
+    rounds: Rounds, orders: Sequence[Ints] | None = None, share: float | None = None
+) -> tuple[int, float, float]:  # fmt: skip
     """The best model, its threshold and their total loss; among equals the first model, then the lowest threshold.
 
-    ``orders`` are the rounds that count, sorted by the confidence of each model, if they are known.
+    ``orders`` are the rounds that count, sorted by the confidence of each model, if they are known. With ``share``, no
+    threshold abstains on more than this share of the rounds, unless more have no answer.
     """
     models = range(rounds.confidence.shape[1])
-    return _least(sums(rounds, model, None if orders is None else orders[model]) for model in models)
+    found = (sums(rounds, model, None if orders is None else orders[model]) for model in models)
+    if share is None or len(rounds.cost) == 0:
+        return _least(found)
+    most = np.sort(rounds.confidence, axis=0)[max(0, int(share * len(rounds.cost)) - 1)]
+    most = most if share * len(rounds.cost) >= 1.0 else np.full(len(models), -np.inf)
+    return _least((at[at <= most[m]], totals[at <= most[m]]) for m, (at, totals) in enumerate(found))
 
 
 def _least(of_models: Iterable[tuple[Floats, Floats]]) -> tuple[int, float, float]:
@@ -224,7 +245,7 @@ def _quantiles(n: int) -> Ints:
 
 
 _NUMBER, _SEEN, _COST, _MODELS = 0, 1, 2, 3
-"""Columns of a table of rounds; from `_MODELS` on, the confidences of the models and then their losses."""
+"""Columns of a table of rounds; from `_MODELS` on, the models' confidences, then their losses, then their answers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,19 +256,66 @@ class Retuned(Played):
     threshold: Floats
 
 
-class Retuning:
-    """The policy of `retuned`, in pieces. Memory holds the window and the rounds that wait for their labels."""
+class Bucket:
+    """Holds a policy to a capacity as a gate is held: without a token left, a case is answered.
 
-    def __init__(self, labelled: Rounds, every: int = 500, window: int = 4_000, own: bool = True) -> None:
-        """Tune on ``labelled``, the first rounds, which `play` gets again."""
-        self.model, self.threshold, _ = best(labelled)
-        self._first, self._every, self._own = len(labelled.cost), every, own
+    A case that cannot be answered goes to review all the same, and the bucket then owes a token.
+    """
+
+    def __init__(self, capacity: Capacity) -> None:
+        self._earn, self._take = capacity.units
+        self._most = self._take * (capacity.burst or 1)
+        self._tokens = np.array([self._most], np.int64)
+
+    def hold(self, abstained: Bools, answerable: Bools) -> Bools:
+        """Return which of the next rounds may go to review, of those that should."""
+        allowed = np.empty(len(abstained), np.bool_)
+        spend(abstained, answerable, self._earn, self._take, self._most, self._tokens, allowed)
+        return allowed
+
+
+@kernel
+def spend(
+    wanted: Bools, answerable: Bools, earn: int, take: int, most: int, tokens: Ints, allowed: Bools
+) -> None:  # fmt: skip
+    """Play a bucket of ``tokens[0]`` units: every round earns ``earn``, a review takes ``take``."""
+    for t in range(len(wanted)):
+        tokens[0] = min(most, tokens[0] + earn)
+        allowed[t] = not answerable[t] or (wanted[t] and tokens[0] >= take)
+        if allowed[t]:
+            tokens[0] -= take
+
+
+class Renewed:
+    """A policy chosen on the first rounds, and again at regular intervals on the last rounds with known labels.
+
+    It is played in pieces. Memory holds the window and the rounds that wait for their labels.
+    """
+
+    model: int
+    threshold: float
+
+    def __init__(
+        self, models: int, first: int, every: int, window: int, own: bool, capacity: Capacity | None
+    ) -> None:  # fmt: skip
+        """Prepare for rounds of which the first, ``first``, were tuned on and are played all the same."""
+        self._first, self._every, self._own = first, every, own
+        self._share = None if capacity is None else capacity.share
+        self._bucket = None if capacity is None else Bucket(capacity)
         self._round = 0
         # By the number of the choice that is the first to know them.
         self._waiting: dict[int, list[Floats]] = {}
-        self._window = Window(labelled.confidence.shape[1], window)
+        self._window = Window(models, window)
 
-    def play(self, rounds: Rounds, due: Ints) -> Retuned:
+    def renew(self) -> None:
+        """Choose again, on the window."""
+        raise NotImplementedError
+
+    def follow(self, rounds: Rounds) -> tuple[Bools, Ints]:
+        """Say on which rounds the current choice abstains, and which model it follows otherwise."""
+        raise NotImplementedError
+
+    def play(self, rounds: Rounds, due: Ints) -> "Retuned":
         """Play the next rounds. The label of round t, counted over all pieces, is known from round ``due[t]`` on."""
         n = len(rounds.cost)
         used = Retuned(np.empty(n), np.empty(n, np.bool_), np.empty(n, np.int64), np.empty(n))
@@ -257,13 +325,17 @@ class Retuning:
             number, gone = divmod(max(0, self._round - self._first), self._every)
             if number > 0 and gone == 0:
                 self._window.add(self._waiting.pop(number, []))
-                self.model, self.threshold = self._window.choose(self.model, self.threshold)
+                self.renew()
             rows = slice(begin, min(n, begin + self._every - gone + max(0, self._first - self._round)))
-            used.model[rows], used.threshold[rows] = self.model, self.threshold
-            piece = Rounds(*(part[rows] for part in rounds))
-            played = follow(piece, self.model, self.threshold)
-            used.abstained[rows], used.loss[rows] = played.abstained, played.loss
-            self._wait(piece, due[rows], played.abstained)
+            piece = rounds.cut(rows)
+            abstained, model = self.follow(piece)
+            at = np.arange(len(model))
+            if self._bucket is not None:
+                abstained = self._bucket.hold(abstained, piece.confidence[at, model] > -np.inf)
+            used.model[rows], used.threshold[rows] = model, self.threshold
+            used.abstained[rows] = abstained
+            used.loss[rows] = np.where(abstained, piece.cost, piece.losses[at, model])
+            self._wait(piece, due[rows], abstained)
             self._round += rows.stop - begin
             begin = rows.stop
         return used
@@ -272,7 +344,7 @@ class Retuning:
         """Keep rounds until the first choice after their labels arrive."""
         number = np.arange(self._round, self._round + len(due))
         seen = ~abstained | (number < self._first) if self._own else np.ones(len(due), np.bool_)
-        table = np.column_stack([number, seen, rounds.cost, rounds.confidence, rounds.losses])
+        table = np.column_stack([number, seen, rounds.cost, rounds.confidence, rounds.losses, rounds.answers])
         choice = np.maximum(1, -((self._first - due) // self._every))
         order = np.argsort(choice, kind="stable")
         table, choice = table[order], choice[order]
@@ -285,12 +357,161 @@ class Retuning:
                 self._waiting[k] = [np.concatenate(parts)[-most:]]
 
 
+EVERY, WINDOW = 500, 4_000
+
+
+class Retuning(Renewed):
+    """The policy of `retuned`, in pieces."""
+
+    def __init__(
+        self, labelled: Rounds, every: int = EVERY, window: int = WINDOW, own: bool = True, *,
+        first: int | None = None, capacity: Capacity | None = None,
+    ) -> None:  # fmt: skip
+        """Tune on ``labelled``, the first rounds, which `play` gets again; ``first``, if some have no label."""
+        n = len(labelled.cost) if first is None else first
+        super().__init__(labelled.confidence.shape[1], n, every, window, own, capacity)
+        self.model, self.threshold, _ = best(labelled, share=self._share)
+
+    def renew(self) -> None:
+        self.model, self.threshold = self._window.choose(self.model, self.threshold, self._share)
+
+    def follow(self, rounds: Rounds) -> tuple[Bools, Ints]:
+        abstained = rounds.confidence[:, self.model] <= self.threshold
+        return abstained, np.full(len(abstained), self.model)
+
+
+FARTHEST = 7.0
+"""Logits of confidences are clipped to plus or minus this."""
+RIDGE = 1.0
+STEPS = 3
+
+
+class Stacking(Renewed):
+    """The policy of `stacked`, in pieces: a logistic regression on what all models say, and Chow's rule."""
+
+    def __init__(
+        self, labelled: Rounds, every: int = EVERY, window: int = WINDOW, *, first: int | None = None,
+        capacity: Capacity | None = None,
+    ) -> None:  # fmt: skip
+        """Fit on ``labelled``, the first rounds, which `play` gets again; ``first``, if some have no label."""
+        models = labelled.confidence.shape[1]
+        super().__init__(models, len(labelled.cost) if first is None else first, every, window, True, capacity)
+        self._weights = np.zeros(4 * models + 1)
+        self._room = np.zeros(2 * models + 1, np.int64), np.zeros(2 * models + 1)
+        self._limit = np.inf
+        self._fit(labelled, 5 * STEPS)
+        self._ration(labelled)
+
+    @property
+    def threshold(self) -> float:  # type: ignore[override]
+        """The least share that an expected loss is limited by; with Chow's rule it differs from round to round."""
+        return float("nan")
+
+    def renew(self) -> None:
+        rounds, seen = self._window.rounds()
+        if seen.any():
+            self._fit(rounds.cut(seen), STEPS)
+        self._ration(rounds)
+
+    def follow(self, rounds: Rounds) -> tuple[Bools, Ints]:
+        expected = self._expected(rounds)
+        model = np.argmin(expected, axis=1)
+        least = expected[np.arange(len(model)), model]
+        return least >= np.maximum(rounds.cost, self._limit if self._limit < np.inf else 0.0), model
+
+    def _ration(self, rounds: Rounds) -> None:
+        """With a capacity, review only as large a share of the rounds as there is, the least sure ones."""
+        if self._share is not None and len(rounds.cost) > 0:
+            self._limit = float(np.quantile(self._expected(rounds).min(axis=1), 1.0 - self._share, method="higher"))
+
+    def _expected(self, rounds: Rounds) -> Floats:
+        """The expected loss of each model's answer (n, P); infinity without one."""
+        expected = np.full(rounds.confidence.shape, np.inf)
+        index, value = self._room
+        expect(_log_odds(rounds), np.ascontiguousarray(rounds.answers), self._weights, index, value, expected)
+        return expected
+
+    def _fit(self, rounds: Rounds, steps: int) -> None:
+        """Newton steps on the penalised likelihood, from the weights of before."""
+        z, answers, losses = (
+            _log_odds(rounds),
+            np.ascontiguousarray(rounds.answers),
+            np.ascontiguousarray(rounds.losses),
+        )
+        w, n = self._weights, len(self._weights)
+        for _ in range(steps):
+            gradient, curvature = -RIDGE * w, RIDGE * np.eye(n)
+            add_up(z, answers, losses, w, *self._room, gradient, curvature)
+            step = np.linalg.solve(curvature + np.tril(curvature, -1).T, gradient)
+            w = w + step * min(1.0, 5.0 / max(1e-12, float(np.abs(step).max())))
+            if np.abs(step).max() < 1e-3:
+                break
+        self._weights = w
+
+
+def _log_odds(rounds: Rounds) -> Floats:
+    """Log odds of the confidences (n, P), clipped; NaN without an answer."""
+    sure = np.clip(rounds.confidence, 1e-9, 1.0 - 1e-9)
+    z = np.clip(np.log(sure) - np.log1p(-sure), -FARTHEST, FARTHEST)
+    return np.where(rounds.confidence > -np.inf, z, np.nan)
+
+
+@inline
+def look_at(
+    t: int, m: int, z: Floats, answers: Floats, weights: Floats, index: Ints, value: Floats
+) -> tuple[int, float]:
+    """What a stack sees of an answer: who agrees with it and how surely, who differs and how surely, and a 1.
+
+    Returns how many inputs are not 0, which are put into ``index`` and ``value``, and the probability that it is right.
+    """
+    models, k, score = z.shape[1], 0, weights[-1]
+    for j in range(models):
+        if np.isnan(z[t, j]):
+            continue
+        at = j if j == m or answers[t, j] == answers[t, m] else 2 * models + j
+        index[k], value[k] = at, 1.0
+        index[k + 1], value[k + 1] = at + models, z[t, j]
+        score += weights[at] + weights[at + models] * z[t, j]
+        k += 2
+    index[k], value[k] = 4 * models, 1.0
+    return k + 1, 1.0 / (1.0 + np.exp(-score))
+
+
+@kernel
+def expect(z: Floats, answers: Floats, weights: Floats, index: Ints, value: Floats, expected: Floats) -> None:
+    """The expected loss of every answer; where there is none, ``expected`` stays as it is."""
+    for t in range(len(z)):
+        for m in range(z.shape[1]):
+            if not np.isnan(z[t, m]):
+                _, right = look_at(t, m, z, answers, weights, index, value)
+                expected[t, m] = 1.0 - right
+
+
+@kernel
+def add_up(
+    z: Floats, answers: Floats, losses: Floats, weights: Floats, index: Ints, value: Floats, gradient: Floats,
+    curvature: Floats,
+) -> None:  # fmt: skip
+    """Add the gradient of the log likelihood, and its negative second derivatives: their lower triangle."""
+    for t in range(len(z)):
+        for m in range(z.shape[1]):
+            if np.isnan(z[t, m]):
+                continue
+            n, right = look_at(t, m, z, answers, weights, index, value)
+            off, slope = 1.0 - losses[t, m] - right, right * (1.0 - right)
+            for a in range(n):
+                gradient[index[a]] += off * value[a]
+                for b in range(n):
+                    if index[b] <= index[a]:
+                        curvature[index[a], index[b]] += slope * value[a] * value[b]
+
+
 class Window:
     """The last rounds with known labels, and the order of each model's confidences in them."""
 
     def __init__(self, models: int, size: int) -> None:
         self.size = size
-        self._table = np.empty((0, _MODELS + 2 * models))
+        self._table = np.empty((0, _MODELS + 3 * models))
         self._orders = [np.empty(0, np.int64) for _ in range(models)]
 
     def add(self, come: list[Floats]) -> None:
@@ -309,15 +530,19 @@ class Window:
             merged = np.empty(len(order) + len(fresh), np.int64)
             self._orders[model] = merged[: merge(order, place, sorted_fresh, sure, merged)]
 
-    def choose(self, model: int, threshold: float) -> tuple[int, float]:
+    def rounds(self) -> tuple[Rounds, Bools]:
+        """All rounds, and which of them count."""
+        table = self._table
+        sure, lost, said = np.split(table[:, _MODELS:], 3, axis=1)
+        return Rounds(sure, lost, table[:, _COST], said), table[:, _SEEN] == 1.0
+
+    def choose(self, model: int, threshold: float, share: float | None = None) -> tuple[int, float]:
         """The best pair on the labels seen, unless the current one is as good."""
-        table, middle = self._table, _MODELS + len(self._orders)
-        seen = table[:, _SEEN] == 1.0
+        rounds, seen = self.rounds()
         if not seen.any():
             return model, threshold
-        rounds = Rounds(table[:, _MODELS:middle], table[:, middle:], table[:, _COST])
         now = follow(rounds, model, threshold).loss[seen].sum()
-        better = best(rounds, self._orders)
+        better = best(rounds, self._orders, share)
         # Sums in another order differ by rounding, which is no evidence.
         return better[:2] if better[2] < now - 1e-9 * seen.sum() else (model, threshold)
 
@@ -367,8 +592,59 @@ def retuned(
     n = len(rounds.cost)
     start = as_count(first, "first", most=n)
     step, width, late = as_count(every, "every"), as_count(window, "window"), as_count(delay, "delay", least=0)
-    policy = Retuning(Rounds(*(part[:start] for part in rounds)), step, width, as_flag(own, "own"))
+    policy = Retuning(rounds.cut(slice(start)), step, width, as_flag(own, "own"))
     # A label that comes later than the last round is not needed.
+    return policy.play(rounds, np.minimum(np.arange(1, n + 1) + min(late, n), n))
+
+
+def stacked(
+    confidence: ArrayLike,
+    losses: ArrayLike,
+    answers: ArrayLike,
+    cost: float | ArrayLike,
+    first: int,
+    *,
+    every: int = EVERY,
+    window: int = WINDOW,
+    delay: int = 0,
+) -> Retuned:
+    """Fit a logistic regression to how right each answer is, abstain by Chow's rule, and fit again at intervals.
+
+    Inputs are who agrees with an answer, who differs, and how surely (log odds of the confidences). It answers with
+    the model of the least expected loss, if that is below the cost. It is fitted on the first rounds, and then on the
+    last rounds whose labels its own answers brought: what a careful engineer would build. It does not explore.
+
+    Args:
+        confidence: How sure each model is in each round (n, P); minus infinity if it has no answer.
+        losses: The loss of each model's answer (n, P), in [0, 1].
+        answers: What each model says in each round (n, P): equal numbers for equal answers.
+        cost: The cost of abstaining: a number, or one per round.
+        first: How many rounds to fit on first; all their labels are known.
+        every: How many rounds pass between two fits.
+        window: How many of the last rounds with known labels to fit on.
+        delay: The label of round t is known from round t + ``delay`` + 1 on.
+
+    Returns:
+        The model it followed, or would have, and its loss in every round; its threshold is NaN.
+
+    Raises:
+        InputError: If a shape or a value is wrong.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = rng.integers(0, 2, (2000, 3))
+    >>> losses = (answers != 1) * 1.0  # the truth is 1; three models that know nothing
+    >>> policy = stacked(np.full((2000, 3), 0.9), losses, answers, 0.2, first=200)
+    >>> bool(policy.loss[200:].mean() <= 0.2)
+    True
+    """
+    sure, lost, price, _ = as_rounds(confidence, losses, cost)
+    said = as_floats(answers, "answers")
+    if said.shape != sure.shape:
+        raise InputError(f"answers: expected the shape of confidence, {sure.shape}, got {said.shape}")
+    n, rounds = len(price), Rounds(sure, lost, price, said)
+    start = as_count(first, "first", most=n)
+    step, width, late = as_count(every, "every"), as_count(window, "window"), as_count(delay, "delay", least=0)
+    policy = Stacking(rounds.cut(slice(start)), step, width)
     return policy.play(rounds, np.minimum(np.arange(1, n + 1) + min(late, n), n))
 
 
@@ -382,9 +658,11 @@ class Totals:
         self.thresholds = [np.asarray(one) for one in thresholds]
         # Bin k: the confidence is above k of the thresholds.
         self._count, self._lost, self._cost = ([np.zeros(len(one) + 1) for one in thresholds] for _ in range(3))
+        self.n = 0
 
     def add(self, rounds: Rounds) -> None:
         """Add rounds."""
+        self.n += len(rounds.cost)
         for model, thresholds in enumerate(self.thresholds):
             above, n = np.searchsorted(thresholds, rounds.confidence[:, model], side="left"), len(thresholds) + 1
             self._count[model] += np.bincount(above, minlength=n)
@@ -398,6 +676,10 @@ class Totals:
     def sums(self, model: int) -> Floats:
         """The total loss of each threshold of a model: losses above it, costs of the other rounds."""
         return _above(self._lost[model]) + np.cumsum(self._cost[model])[:-1]
+
+    def total(self, model: int, threshold: float) -> float:
+        """The total loss of a model with one of its thresholds."""
+        return float(self.sums(model)[np.searchsorted(self.thresholds[model], threshold)])
 
     def best(self) -> tuple[int, float, float]:
         """The best model, its threshold and their total loss; among equals the first model, then the lowest threshold.
@@ -415,4 +697,4 @@ def _above(bins: Floats) -> Floats:
     return np.cumsum(bins[::-1])[::-1][1:]
 
 
-__all__ = ["Played", "Retuned", "Tuned", "hindsight", "retuned", "tuned"]
+__all__ = ["Played", "Retuned", "Tuned", "hindsight", "retuned", "stacked", "tuned"]

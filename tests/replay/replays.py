@@ -58,6 +58,11 @@ def a_replay(
     policies.append(
         Policy("review", "everything to review", 0.2, 1.0, 0.0, 0.2 - tuned, 0.2 - tuned - 0.004, 0.2 - tuned + 0.004)
     )
+    policies = [
+        one if one.difference is None else replace(one, share=one.difference / tuned, share_low=one.low / tuned,
+                                                   share_high=one.high / tuned)
+        for one in policies
+    ]  # fmt: skip
     at = [k / 50 for k in range(1, 51)]
     first, each = rows // 10, 0.9 * rows / len(classes)
     reason = "the log drifts" if gate < tuned else "nothing drifts on this log, and trying things out costs"

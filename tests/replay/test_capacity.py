@@ -23,7 +23,12 @@ def test_capacity(tmp_path, share):
         assert reviews[-1] > 90
     assert found.share == share
     assert found.capacity.startswith(f"{100 * share:.0f} % of cases, bursts of ")
-    assert "The capacity holds for the gate only" in " ".join(found.notes)
+    assert "The capacity holds for the gate, for thresholds tuned once or again, and for the stack" in " ".join(
+        found.notes
+    )
+    for policy in found.policies:
+        if policy.kind in ("tuned", "retuned-own", "stack", "retuned-all"):
+            assert policy.reviewed * 900 <= share * 900 + burst
     forced = cases.filter("over_capacity")
     assert (forced["action"] == "answer").all()
     told = f"{len(forced):,} cases were answered because no review was left."

@@ -13,13 +13,19 @@ def test_files(tmp_path):
     replay(tmp_path / "log.csv", options(review_price=1.0, mistake_price=4.0, cost=None, unit="EUR"), tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
     found = json.loads((tmp_path / "out" / "replay.json").read_text())
-    assert list(found) == ["rows", "scored_rows", "cost", "unit", "policies"]
+    assert list(found) == [
+        "rows", "scored_rows", "without_label", "cost", "unit", "price", "baseline", "about", "runs",
+        "effective_labels", "verdict", "policies", "rivals", "saved", "stretch",
+    ]  # fmt: skip
     assert (found["rows"], found["scored_rows"], found["cost"], found["unit"]) == (400, 360, 0.25, "EUR")
-    fields = ["kind", "name", "loss", "reviewed", "mistakes", "difference", "low", "high"]
+    fields = ["kind", "name", "loss", "reviewed", "mistakes", "difference", "low", "high", "lowest", "highest",
+              "share", "share_low", "share_high"]  # fmt: skip
     assert all(list(policy) == fields for policy in found["policies"])
+    assert all(policy["lowest"] == policy["loss"] == policy["highest"] for policy in found["policies"])
+    assert [rival["kind"] for rival in found["rivals"]] == ["retuned-own", "stack"]
     kinds = [policy["kind"] for policy in found["policies"]]
     assert (tmp_path / "out" / "report.html").read_text(encoding="utf-8").startswith("<!")
-    assert kinds == ["always", "always", "gate", "tuned", "retuned-own", "retuned-all", "hindsight", "review"]
+    assert kinds == ["always", "always", "gate", "tuned", "retuned-own", "stack", "retuned-all", "hindsight", "review"]
     assert ab.load(tmp_path / "out" / "gate.abstain").models == list(NAMES)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from abstain.alternatives import stacked
 from abstain.gate import Gate
 from abstain.replay import rows as rows_of
 from abstain.replay.play import Cuts, Medians
@@ -54,7 +55,11 @@ def test_alternatives(tmp_path, delay):
     }
     assert len(set(expected["retuned-own"])) > 1
     policies = {one.name if one.kind == "always" else one.kind: one for one in found.policies}
-    assert policies.keys() == {"gate", *expected}
+    assert policies.keys() == {"gate", "stack", *expected}
+    said = [[{"a": 0, "b": 1, "c": 2, None: -1}[row[m]] for m in NAMES] for row in frame.to_dicts()]
+    stack = stacked(sure, lost, said, cost, first, delay=delay)
+    assert policies["stack"].loss == pytest.approx(stack.loss[first:].mean())
+    assert policies["stack"].reviewed == pytest.approx(stack.abstained[first:].mean())
     tuned_loss = np.array(followed(sure, lost, cost, expected["tuned"])[0])
     for key, pairs in expected.items():
         loss, reviewed = followed(sure, lost, cost, pairs)

@@ -171,6 +171,8 @@ def test_an_old_report_stays_until_the_new_one_is_whole(tmp_path, monkeypatch):
 def against_tuned(loss, low, high, price=10.0, unit="EUR"):
     tuned = Policy("tuned", "tuned", 0.2, 0.1, 0.1, None, None, None)
     gate = Policy("gate", "gate", loss, 0.1, 0.1, loss - 0.2, low, high)
+    if low is not None:
+        gate = replace(gate, share=loss / 0.2 - 1.0, share_low=low / 0.2, share_high=high / 0.2)
     return replace(a_replay(price=price, unit=unit), policies=[gate, tuned])
 
 
@@ -215,8 +217,11 @@ def test_the_table_is_in_the_unit():
 
 
 def test_policies_beyond_the_capacity_are_marked():
-    found = replace(against_tuned(0.15, -0.06, -0.04), share=0.05)
-    assert [row.beyond for row in rows(found)] == [False, True]  # the gate keeps to it, but for bursts
+    found = against_tuned(0.15, -0.06, -0.04)
+    gate, tuned = found.policies
+    assert not any(row.beyond for row in rows(replace(found, share=0.05)))  # both keep to it, but for bursts
+    found = replace(found, share=0.05, policies=[gate, replace(tuned, kind="today")], baseline="today")
+    assert [row.beyond for row in rows(found)] == [False, True]
     assert "could not have been kept" in page.html(found)
     assert not any(row.beyond for row in rows(replace(found, share=0.1)))
     assert "could not have been kept" not in page.html(replace(found, share=0.1))
@@ -238,7 +243,7 @@ def test_warnings_and_what_is_beside_the_verdict_come_first():
 
 def test_rows_that_were_left_out_are_said_at_the_top():
     _, seen = read(page.html(REPLAYS["number"]))
-    assert "18,000 of 20,000 are counted here; 12 further rows have no label and were left out." in seen
+    assert "18,000 of 20,000 are counted here; 12 rows of the log have no label." in seen
     assert "left out" not in page.html(REPLAYS["one"]).split("<script", 1)[0]
 
 

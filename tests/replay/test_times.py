@@ -118,7 +118,12 @@ def test_times_of_any_kind(tmp_path):
     frame = with_times(small_log(300), late=30)
     given = options(time="at", label_time="seen")
     frame.write_parquet(tmp_path / "log.parquet")
-    expected = as_json(replay(tmp_path / "log.parquet", given, tmp_path / "out"))
+
+    def found(name):
+        told = as_json(replay(tmp_path / name, given, tmp_path / "out"))
+        return {key: value for key, value in told.items() if key not in ("saved", "stretch", "verdict")}  # in days
+
+    expected = found("log.parquet")
     columns = pl.col("at", "seen")
     seconds = columns.dt.timestamp("ms") / 1_000
     others = {
@@ -131,7 +136,7 @@ def test_times_of_any_kind(tmp_path):
     }
     for name, other in others.items():
         other.write_csv(tmp_path / name) if name.endswith("csv") else other.write_parquet(tmp_path / name)
-        assert as_json(replay(tmp_path / name, given, tmp_path / "out")) == expected, name
+        assert found(name) == expected, name
 
 
 def test_a_row_late_by_time_is_a_row_late_by_number(tmp_path):

@@ -15,14 +15,22 @@ from abstain._core import terminal
 from abstain._core.files import replacing_folder
 from abstain.cli import app
 from abstain.replay.play import COMPILING, blocks, pieces
-from abstain.replay.policies import Policy, intervals
+from abstain.replay.policies import Policy, Stretch, Versus, intervals
 from abstain.replay.report import page
 from abstain.replay.run import FILES, replay
-from abstain.replay.wording import Setting, beside, verdict
+from abstain.replay.wording import Setting, against_rivals, per_year, verdict
 
 from .logs import options, small_log
 
 pytestmark = pytest.mark.usefixtures("no_page")
+
+
+EVENT = Stretch("11 March 2026", "15 March 2026", 15_000, 0.17, 1.1, 0.005)
+
+
+def a_policy(kind, loss, difference, spread, base=0.2):
+    ends = [difference, difference - spread, difference + spread]
+    return Policy(kind, kind, loss, 0.3, 0.1, *ends, loss, loss, *(end / base for end in ends))
 
 
 def names(path):
@@ -105,9 +113,44 @@ def test_intervals_hold_what_they_say():
         for begin in range(0, 2_000, 170):
             cuts.add(sums, rows[begin : begin + 170], begin)
         assert sums.sum() == pytest.approx(rows[100:].sum())
-        low, high = intervals(sums[np.newaxis], cuts.sizes, seed)
-        inside += low[0] <= 0.1 <= high[0]
+        one = sums[np.newaxis]
+        found = intervals(one, one, np.ones_like(one), cuts.sizes, seed)
+        inside += found.low[0] <= 0.1 <= found.high[0]
     assert 0.90 <= inside / 150 <= 0.98
+
+
+def test_per_cent_of_an_uncertain_price():
+    """A policy that costs five times the baseline: both are drawn from few rows, and the interval knows it."""
+    rng = np.random.default_rng(1)
+    cuts, inside = blocks(0, 1_600), 0
+    for seed in range(200):
+        sums = np.zeros((2, cuts.n))
+        for row, rate in enumerate((0.05, 0.25)):
+            cuts.add(sums[row], (rng.random(1_600) < rate) * 1.0, 0)
+        apart = sums[1:] - sums[:1]
+        found = intervals(apart, apart, sums[:1], cuts.sizes, seed)
+        inside += found.share_low[0] <= 4.0 <= found.share_high[0]
+    assert 0.90 <= inside / 200 <= 0.98
+
+
+def test_the_gates_own_luck_is_in_the_interval():
+    """Runs of a gate differ by more than chance in the rows: the interval is for the next run, whatever its seed."""
+    rng = np.random.default_rng(2)
+    cuts, inside, without = blocks(0, 1_600), 0, 0
+    for seed in range(200):
+        rows = rng.normal(0.0, 0.2, 1_600)
+        runs = np.zeros((4, cuts.n))
+        for run in runs:
+            cuts.add(run, rows + rng.normal(-0.1, 0.05), 0)
+        mean = runs.mean(axis=0)[np.newaxis]
+        luck = (runs - mean)[:, np.newaxis]
+        found = intervals(mean, mean, np.ones_like(mean), cuts.sizes, seed, luck)
+        plain = intervals(mean, mean, np.ones_like(mean), cuts.sizes, seed)
+        another = rng.normal(-0.1, 0.05)
+        inside += found.low[0] <= another <= found.high[0]
+        without += plain.low[0] <= another <= plain.high[0]
+    assert 0.92 <= inside / 200 <= 0.98
+    assert without / 200 <= 0.40
 
 
 def test_pieces_of_any_log():
@@ -121,14 +164,16 @@ def test_pieces_of_any_log():
 @pytest.mark.parametrize(
     ("difference", "retuned", "given", "words"),
     [
-        (-0.03, 0.15, {}, "than one threshold, set once on the first tenth of the log (1.00 EUR): it saves 13,500 EUR"),
-        (-0.03, 0.15, {}, "15 % less (95 % interval: 10 % to 20 %) than one threshold"),
-        (-0.03, 0.15, {"share": 0.1}, "cases; that threshold sends 30 % to review, more than the 10 % there is"),
+        (-0.03, 0.15, {}, "than today's threshold, gbm from 0.85 on (1.00 EUR): it saves 13,500 EUR on 90,000 cases."),
+        (-0.03, 0.15, {}, "15 % less (95 % interval: 10 % to 20 %) than today's"),
+        (-0.03, 0.15, {"stretch": EVENT}, "it saved 13,500 EUR on 90,000 cases, all of it between 11 March 2026 and "
+         "15 March 2026, in 17 % of the cases (in the others it costs 0.025 EUR more a case): one event is no rate"),
+        (-0.03, 0.15, {"share": 0.1}, "cases; today's threshold sends 30 % to review, more than the 10 % there is"),
         (0.0001, 0.15, {}, "about as much"),
-        (0.0001, 0.15, {"share": 0.1}, "within chance; that threshold sends 30 % to review"),
+        (0.0001, 0.15, {"share": 0.1}, "within chance; today's threshold sends 30 % to review"),
         (0.0001, 0.2, {}, "within chance; nothing drifts here"),
-        (0.03, 0.15, {}, "15 % more (95 % interval: 10 % to 20 %) than one threshold"),
-        (0.03, 0.15, {}, "the log (1.00 EUR): no reason for it is known"),
+        (0.03, 0.15, {}, "15 % more (95 % interval: 10 % to 20 %) than today's threshold"),
+        (0.03, 0.15, {}, "0.85 on (1.00 EUR): no reason for it is known"),
         (0.03, 0.15, {"stakes": True, "cost": 0.008}, "cost very much (5.00 EUR, a review only 0.040 EUR)"),
         (0.03, 0.15, {"stakes": True, "cost": 0.02}, "no reason for it is known"),
         (0.03, 0.15, {"cost": 0.008}, "no reason for it is known"),
@@ -136,15 +181,16 @@ def test_pieces_of_any_log():
         (0.03, 0.15, {"rows": 2_000}, "2,000 rows are few"),
         (0.03, 0.15, {"labels": "reviewed"}, "learning has to be paid for"),
         (0.03, 0.15, {"share": 0.1}, "10 % there is capacity for, so it could not have been kept"),
-        (0.03, 0.15, {"late": True}, "so late"),
+        (0.03, 0.15, {"late": 0.12}, "labels come late, on average after 12 % of the log"),
+        (0.03, 0.15, {"late": 0.09}, "no reason for it is known"),
     ],
 )  # fmt: skip
 def test_verdict(difference, retuned, given, words):
-    setting = {"rows": 100_000, "scored_rows": 90_000, "labels": "answered", "share": None, "late": False,
-               "price": 5.0, "unit": "EUR"}  # fmt: skip
+    setting = {"rows": 100_000, "scored_rows": 90_000, "labels": "answered", "share": None, "late": 0.0,
+               "price": 5.0, "unit": "EUR", "baseline": "today"}  # fmt: skip
     policies = [
-        Policy("gate", "gate", 0.2 + difference, 0.3, 0.1, difference, difference - 0.01, difference + 0.01),
-        Policy("tuned", "tuned", 0.2, 0.3, 0.1, None, None, None),
+        a_policy("gate", 0.2 + difference, difference, 0.01),
+        Policy("today", "today: gbm from 0.85 on", 0.2, 0.3, 0.1, None, None, None),
         Policy("retuned-all", "re-tuned", retuned, 0.3, 0.1, retuned - 0.2, 0.0, 0.0),
     ]
     text = verdict(policies, Setting(**{**setting, **given}))
@@ -152,23 +198,42 @@ def test_verdict(difference, retuned, given, words):
     assert text.endswith(".")
 
 
+def test_verdict_without_a_threshold_of_today():
+    policies = [a_policy("gate", 0.17, -0.03, 0.01), Policy("tuned", "tuned", 0.2, 0.3, 0.1, None, None, None),
+                a_policy("retuned-all", 0.15, -0.05, 0.01)]  # fmt: skip
+    text = verdict(policies, Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR"))
+    assert "less (95 % interval: 10 % to 20 %) than one threshold, set once on the first tenth of the log" in text
+
+
 @pytest.mark.parametrize(
-    ("own", "share", "words"),
+    ("ends", "words"),
     [
-        (0.21, None, []),
-        (0.19, None, ["costs 0.950 EUR a case, 5.0 % less than the gate."]),
-        (0.19, 0.1, ["5.0 % less than the gate; it sends 30 % to review, more than there is capacity for."]),
+        ((-0.05, -0.03, -0.01), "-25.0 % (95 % interval: -15.0 to -5.0), cheaper."),
+        ((0.05, 0.01, 0.09), "+25.0 % (95 % interval: +5.0 to +45.0), dearer."),
+        ((0.0, -0.01, 0.01), "+0.0 % (95 % interval: -5.0 to +5.0), as good as equal."),
     ],
 )
-def test_tuning_again_and_again_is_cheaper(own, share, words):
-    setting = Setting(100_000, 90_000, "answered", share, late=False, price=5.0, unit="EUR")
-    policies = [
-        Policy("gate", "gate", 0.2, 0.1, 0.1, 0.0, 0.0, 0.0),
-        Policy("retuned-own", "re-tuned", own, 0.3, 0.1, 0.0, 0.0, 0.0),
-    ]
-    found = beside(policies, setting)
-    assert len(found) == len(words)
-    assert all(word in one for word, one in zip(words, found, strict=True))
+def test_every_rival_has_a_sentence(ends, words):
+    setting = Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR")
+    found = [Versus(kind, kind, *ends, *(end / 0.2 for end in ends)) for kind in ("retuned-own", "stack")]
+    own, stack = against_rivals(found, setting)
+    assert own.startswith("Against a threshold tuned again every 500 rows, on the labels of its own answers: ")
+    assert stack.startswith("Against a logistic stack of the models")
+    assert own.endswith(words)
+    (text,) = against_rivals([Versus("stack", "stack", *ends, None, None, None)], setting)
+    assert ("not identified" in text) == (ends[1] < 0.0 < ends[2])
+
+
+def test_per_month_and_year():
+    lead = a_policy("gate", 0.17, -0.03, 0.01)
+    given = Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR", days=90.0)
+    (text,) = per_year(lead, given)
+    assert "these 90 days, the saving would be 4,566 EUR a month and 54,788 EUR a year" in text
+    assert "(95 % interval of the year: 36,525 EUR to 73,050 EUR)" in text
+    assert per_year(lead, Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR")) == []
+    assert per_year(a_policy("gate", 0.2, 0.0, 0.01), given) == []
+    (text,) = per_year(lead, Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR", days=90.0, stretch=EVENT))
+    assert text == "No amount per month or year is given, because one stretch of the log carries nearly all of it."
 
 
 @pytest.mark.parametrize("long", [False, True])

@@ -23,6 +23,8 @@ _MANY = 20
 """Names of columns in a line."""
 _WIDE = 100
 """Characters; in a narrower terminal the table has no column for differences in money."""
+_PARTS, _BAR = 15, 30
+"""Lines of what was saved where, and the longest of their bars."""
 _BEYOND = "*"
 """Marks policies that review more than there is capacity for."""
 
@@ -102,6 +104,21 @@ def replay(
         typer.Option(metavar="SHARE", help="The share of the log that the gate learns from first, with all labels."),
     ] = 0.0,
     seed: Annotated[int, typer.Option(help="Seeds the gate's random choices and the intervals.")] = 0,
+    seeds: Annotated[int, typer.Option(help="How many gates to play, each with its own random choices.")] = 4,
+    today: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL:THRESHOLD", help="The threshold in use today, which the gate is compared with."),
+    ] = None,
+    decided: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of what was decided: the model that answered, or review."),
+    ] = None,
+    observed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="The column of the probability, at the decision, that the label would be seen."
+        ),
+    ] = None,
     unit: Annotated[str, typer.Option(help="The unit of prices, such as EUR.")] = "",
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for the results.")] = Path("out", "replay"),
 ) -> None:
@@ -120,7 +137,7 @@ def replay(
             label=label, positive=positive, task=task, cost=cost, review_price=review_price,
             mistake_price=mistake_price, mistake_column=mistake_column, max_error=max_error, capacity=capacity,
             labels=labels, delay=delay, time=time, label_time=label_time, maturity=maturity, learner=learner,
-            warm_start=warm_start, seed=seed, unit=unit,
+            warm_start=warm_start, seed=seed, seeds=seeds, today=today, decided=decided, observed=observed, unit=unit,
         )  # fmt: skip
 
         def tell(found: Options, dropped: list[str], unused: list[str]) -> None:
@@ -179,27 +196,54 @@ def show(console: "Console", found: "Replay", out: Path) -> None:
     table.add_column("policy", min_width=12)
     for column in ("price a case", "mistakes", "reviews"):
         table.add_column(column, justify="right")
-    table.add_column(f"against tuned{', %' * (not wide)}\n(95 % interval of it)", justify="right", no_wrap=True)
-    if wide:
+    bounds = bool(found.left_out) and found.effective is None
+    what = f"against {found.baseline}" + (
+        f"{', %' * (not wide)}\n(95 % interval of it)" if not bounds else "\nfrom, to"
+    )
+    table.add_column(what, justify="right", no_wrap=True)
+    if wide and not bounds:
         table.add_column("in money", justify="right")
-    tuned = next(policy for policy in found.policies if policy.kind == "tuned")
     for policy in found.policies:
-        style = "bold" if policy.kind == "gate" else None
-        table.add_row(policy.name, *_cells(found, policy, tuned, wide), style=style)
+        style = "bold" if policy.kind == found.lead else None
+        table.add_row(policy.name, *_cells(found, policy, wide), style=style)
     console.print(table, markup=False)
     if any(policy.beyond(found.share) for policy in found.policies):
         say(console, f"{_BEYOND} more reviews than the {per_cent(found.share or 0.0)} there is capacity for")
-    say(console, found.verdict, *(f"Note: {note}" for note in found.notes), f"Report: {out / 'report.html'}")
+    say(console, found.verdict, *found.beside)
+    say(console, *_saved(found))
+    notes = (f"Note: {note}" for note in found.notes if note not in found.beside)
+    say(console, *notes, f"Report: {out / 'report.html'}")
 
 
-def _cells(found: "Replay", policy: "Policy", tuned: "Policy", wide: bool) -> list[str]:
-    from ..replay.wording import against, money, per_cent
+def _saved(found: "Replay") -> list[str]:
+    """Where the saving came from, in lines of a few parts."""
+    from ..replay.wording import money
+
+    if not found.saved or found.left_out:
+        return []
+    parts, step = found.saved, -(-len(found.saved) // _PARTS)
+    rows = [parts[k : k + step] for k in range(0, len(parts), step)]
+    total = sum(part.saved for part in parts)
+    lines = [f"Saved, by part of the log (in all {money(total, found.price, found.unit)}):"]
+    for row in rows:
+        saved = sum(part.saved for part in row)
+        bar = round(_BAR * abs(saved) / max(1e-12, *(abs(sum(one.saved for one in each)) for each in rows)))
+        amount = money(saved, found.price, "")
+        lines.append(f"  from {row[0].begin:18}{amount:>12}  {('+' if saved > 0.0 else '-') * bar}".rstrip())
+    return lines
+
+
+def _cells(found: "Replay", policy: "Policy", wide: bool) -> list[str]:
+    from ..replay.wording import against, money, per_cent, price_of
 
     reviews = per_cent(policy.reviewed) + _BEYOND * policy.beyond(found.share)
-    cells = [money(policy.loss, found.price, found.unit), per_cent(policy.mistakes), reviews]
-    if policy.difference is None:
+    cells = [price_of(policy, found.price, found.unit), per_cent(policy.mistakes), reviews]
+    if policy.difference is None or policy.low is None or policy.high is None:
         return cells
-    share, interval = against(policy, tuned)
+    if found.left_out and found.effective is None:  # in money: per cent of what?
+        ends = (money(end, found.price, "") for end in (policy.low, policy.high))
+        return [*cells, " to ".join(end if end.startswith("-") else f"+{end}" for end in ends)]
+    share, interval = against(policy)
     share = share if wide else share.removesuffix(" %")
     cells.append(f"{share} ({interval})" if interval else share)
     amount = money(policy.difference, found.price, found.unit)

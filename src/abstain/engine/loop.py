@@ -263,4 +263,6 @@ def _with(pattern: Any, parts: dict[str, Any]) -> Any:
     """A pattern with these kernels in it."""
     own = getattr(parts["choose"], "py_func", parts["choose"])
     name = f"{pattern.__name__}_{own.__module__}_{own.__qualname__}".replace(".", "_").replace("<locals>", "local")
+    if pattern is play:  # long enough to be worth letting other threads run
+        return kernel(with_parts(pattern, parts, f"free_{name}"), nogil=True)
     return kernel(with_parts(pattern, parts, name))

@@ -13,6 +13,7 @@ from .answers import ANSWER, Plain, Said
 from .clock import Clock
 
 FORMAT = 1
+_BY_MODEL = ("answers", "confidences")
 
 
 class Asked(NamedTuple):
@@ -56,6 +57,10 @@ class Case:
     """Whether the case was answered, or reviewed, only to see the label."""
     answers: Mapping[str, Plain | None]
     """What every model said; None for a model without an answer."""
+    confidences: Mapping[str, float | None]
+    """How sure every model was; None for a model without an answer. For numbers, 1 minus the error's share."""
+    time: str | float | None
+    """When the case came, if that was given: a date and time as text, or seconds."""
     decision: Decision
     """What the learner decided."""
     digest: str | None = None
@@ -88,8 +93,9 @@ class Case:
     def _content(self) -> dict[str, Any]:
         """Return all but the digest, as plain values."""
         content = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("digest", "_sign")}
-        answers = list(map(list, self.answers.items()))  # in their order, which objects of JSON may lose
-        return {**content, "format": FORMAT, "answers": answers, "decision": self.decision.to_json()}
+        # In the models' order, which objects of JSON may lose.
+        listed = {name: list(map(list, getattr(self, name).items())) for name in _BY_MODEL}
+        return {**content, **listed, "format": FORMAT, "decision": self.decision.to_json()}
 
     def to_json(self) -> str:
         """Return the case as JSON, signed."""
@@ -110,10 +116,12 @@ class Case:
             content = json.loads(text)
             if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
                 raise ValueError("it is something else")
-            if not isinstance(content["answers"], list) or not isinstance(content["digest"], (str, type(None))):
-                raise ValueError("answers or digest are of another type")
-            answers = MappingProxyType({str(model): answer for model, answer in content["answers"]})
-            return cls(**{**content, "answers": answers, "decision": Decision.from_json(content["decision"])})
+            listed = all(isinstance(content[name], list) for name in _BY_MODEL)
+            if not listed or not isinstance(content["digest"], (str, type(None))):
+                raise ValueError("answers, confidences or digest are of another type")
+            for name in _BY_MODEL:
+                content[name] = MappingProxyType({str(model): value for model, value in content[name]})
+            return cls(**{**content, "decision": Decision.from_json(content["decision"])})
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise FileError(f"case: expected JSON written by to_json, got something else ({error})") from None
 

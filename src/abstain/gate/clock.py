@@ -1,6 +1,6 @@
 """The times of cases, for capacities per day and ages."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from .._core.validation import is_number
@@ -51,6 +51,14 @@ class Clock(NamedTuple):
     def passed(self, before: "Clock") -> int:
         """Return the microseconds since an earlier state of this clock; 0 if either has no time."""
         return 0 if self.last is None or before.last is None else self.last - before.last
+
+    @property
+    def written(self) -> str | float | None:
+        """The last time as JSON keeps it: a date and time as text, or seconds."""
+        if self.last is None or self.kind in (None, SECONDS):
+            return None if self.last is None else self.last / 1e6
+        text = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=self.last)).isoformat(" ")
+        return text if self.kind == AWARE else text.removesuffix("+00:00")
 
     def _shown(self) -> str:
         assert self.last is not None

@@ -326,7 +326,9 @@ class Gate:
         said, stake, share, clock = asked
         row: list[float] = []
         answers: dict[str, Plain | None] = {}
+        confidences: dict[str, float | None] = {}
         for name, one in zip(models, said, strict=True):
+            confidences[name] = None if one is None else one.confidence
             answers[name], confidence = (None, NO_ANSWER) if one is None else one
             row.append(confidence)
         if share != 1.0:
@@ -352,6 +354,8 @@ class Gate:
             over_capacity=decision.over_capacity,
             explored=decision.explored,
             answers=MappingProxyType(answers),
+            confidences=MappingProxyType(confidences),
+            time=None if clock is self._clock else clock.written,
             decision=decision,
         )
         if keep:

@@ -227,14 +227,15 @@ def _as_it_is(function: F) -> F:
     return function
 
 
-def kernel(function: F) -> F:
+def kernel(function: F, *, nogil: bool = False) -> F:
     """Compile ``function`` at its first call, and keep the result on disk until its code, or a callee's, changes.
 
-    It works on plain arrays and numbers, and allocates nothing: what it needs to write to is handed to it.
+    It works on plain arrays and numbers, and allocates nothing: what it needs to write to is handed to it. With
+    ``nogil`` other threads run meanwhile; the name must then tell it from the same code without.
     """
     if _disabled():
         return _as_it_is(function)
-    compiled = numba.njit(**_OPTIONS)(function)
+    compiled = numba.njit(**_OPTIONS, nogil=nogil)(function)
     compiled._cache = SourceCache(compiled.py_func)
     return cast(F, compiled)
 

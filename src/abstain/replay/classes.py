@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError, shown
-from ..typing import Array, Bools, Floats
+from ..typing import Array, Bools, Floats, Ints
 from .log import check, numbers
 from .options import PROBABILITY, ModelColumns, Options
 
@@ -229,6 +229,8 @@ class Judged(NamedTuple):
     confidence: Floats
     """NaN if it has no answer."""
     loss: Floats | Bools
+    answer: Floats
+    """A number for each answer, the same for the same answer."""
     said: Floats | None = None
     """With two classes, -1 for the first and +1 for the second."""
 
@@ -255,7 +257,9 @@ class Judge:
             records["class"] = self._classes.codes(true).to_numpy()
             judged = [self._class(frame, model, true, begin) for model in self._options.models]
             labelled = true.is_not_null().to_numpy()
+            records["class"][~labelled] = 0
         for k, one in enumerate(judged):
+            records["answer"][:, k] = one.answer
             records["confidence"][:, k] = one.confidence
             records["losses"][:, k] = np.where(np.isnan(one.confidence), 0.0, one.loss)
             if one.said is not None:
@@ -263,6 +267,17 @@ class Judge:
         if self._options.mistake_column is not None:
             records["losses"] *= records["stake"][:, np.newaxis]
         return labelled
+
+    def decided(self, frame: "pl.DataFrame", begin: int) -> Ints:
+        """What was decided in each row: the number of the model that answered, or -1 for a review."""
+        import polars as pl
+
+        assert self._options.decided is not None
+        column, names = frame[self._options.decided], [model.name for model in self._options.models]
+        codes = {"review": -1} | ({"answer": 0} if len(names) == 1 else {}) | {name: k for k, name in enumerate(names)}
+        made = column.cast(pl.String).replace_strict(codes, default=None, return_dtype=pl.Int64)
+        check(column, made.is_not_null().to_numpy(), begin, f"review, or the model that answered ({', '.join(names)})")
+        return made.to_numpy()
 
     def _number(self, frame: "pl.DataFrame", model: ModelColumns, truth: Floats, begin: int) -> Judged:
         most = self._options.max_error
@@ -272,20 +287,23 @@ class Judge:
         check(frame[model.answer], ~np.isinf(answer), begin, "a finite number")
         check(frame[model.sure], ~(error < 0.0) & ~np.isinf(error), begin, "an error of at least 0")
         sure = np.where(np.isnan(answer), np.nan, 1.0 - np.minimum(1.0, error / most))
-        return Judged(sure, np.minimum(1.0, np.abs(answer - truth) / most))
+        return Judged(sure, np.minimum(1.0, np.abs(answer - truth) / most), answer)
 
     def _class(self, frame: "pl.DataFrame", model: ModelColumns, truth: "pl.Series", begin: int) -> Judged:
         assert self._classes is not None
         if model.kind == PROBABILITY:
             chance = _share(frame[model.answer], begin, "a probability in [0, 1]")
             said = np.where(chance >= 0.5, 1.0, -1.0)
-            return Judged(np.maximum(chance, 1.0 - chance), said != self._sign(truth), said)
+            return Judged(np.maximum(chance, 1.0 - chance), said != self._sign(truth), said, said)
         assert model.sure is not None
         sure = _share(frame[model.sure], begin, "a confidence in [0, 1]")
         answer = self._classes.values(frame[model.answer])
         wrong = (answer != truth).fill_null(True).to_numpy()
         sure = np.where(answer.is_null().to_numpy(), np.nan, sure)
-        return Judged(sure, wrong, None if self._second is None else self._sign(answer))
+        if self._second is None:
+            return Judged(sure, wrong, (answer.hash() // 2048).to_numpy().astype(np.float64))
+        said = self._sign(answer)
+        return Judged(sure, wrong, said, said)
 
     def _sign(self, classes: "pl.Series") -> Floats:
         return np.where((classes == self._second).fill_null(False).to_numpy(), 1.0, -1.0)

@@ -99,6 +99,14 @@ class Options:
     learner: str | None = None
     warm_start: float = 0.0
     seed: int = 0
+    seeds: int = 4
+    """How many gates play, each with its own random choices."""
+    today: str | None = None
+    """``MODEL:THRESHOLD``, which is in use today."""
+    decided: str | None = None
+    """The column of what was decided: a model's name, or "review"."""
+    observed: str | None = None
+    """The column of the probability that the label would be seen."""
     unit: str = ""
 
     def __post_init__(self) -> None:
@@ -110,6 +118,11 @@ class Options:
             raise InputError(f"--labels: expected answered, reviewed or both, got {shown(self.labels)}")
         as_count(self.delay, "--delay", least=0)
         as_seed(self.seed)
+        as_count(self.seeds, "--seeds", most=100)
+        if self.models and self.today is not None:
+            self.pair_today()
+        if self.observed is not None and self.decided is None:
+            raise InputError("--observed: expected --decided with it, the column of what was decided")
         as_number(self.warm_start, "--warm-start", "a share from 0 to 0.5", lambda share: 0.0 <= share <= 0.5)
         if self.label_time is not None and self.time is None:
             raise InputError("--label-time: expected --time with it, the column with the time of the case")
@@ -161,6 +174,22 @@ class Options:
                 "everything should be answered"
             )
 
+    def pair_today(self) -> tuple[int, float]:
+        """The number of today's model, and its threshold: for numbers, as a confidence."""
+        assert self.today is not None
+        name, colon, text = self.today.rpartition(":")
+        names = [model.name for model in self.models]
+        if not colon or name not in names:
+            raise InputError(
+                f"--today: expected MODEL:THRESHOLD with one of {', '.join(names)}, got {shown(self.today)}"
+            )
+        try:
+            level = float(text)
+        except ValueError:
+            raise InputError(f"--today: expected a threshold from 0 to 1 after the colon, got {shown(text)}") from None
+        as_number(level, "--today", "a threshold from 0 to 1", lambda x: 0.0 <= x <= 1.0)
+        return names.index(name), level
+
     @property
     def age(self) -> Maturity | None:
         """The age at which cases are learnt."""
@@ -188,7 +217,8 @@ class Options:
         """All columns to read, each with the option that names it."""
         wanted = [(model.arguments[0], column) for model in self.models for column in model.columns]
         single = (("--label", self.label), ("--mistake-column", self.mistake_column), ("--time", self.time),
-                  ("--label-time", self.label_time))  # fmt: skip
+                  ("--label-time", self.label_time), ("--decided", self.decided),
+                  ("--observed", self.observed))  # fmt: skip
         return wanted + [(option, column) for option, column in single if column is not None]
 
     def command(self, log: str, out: str) -> str:
@@ -203,7 +233,9 @@ class Options:
                   "--max-error": self.max_error, "--capacity": self.capacity, "--labels": self.labels,
                   "--delay": self.delay or None, "--time": self.time, "--label-time": self.label_time,
                   "--maturity": self.maturity,
+                  "--today": self.today, "--decided": self.decided, "--observed": self.observed,
                   "--learner": self.learner, "--warm-start": self.warm_start or None, "--seed": self.seed,
+                  "--seeds": self.seeds,
                   "--unit": self.unit or None, "--out": out}  # fmt: skip
         for option, value in values.items():
             if value is not None:

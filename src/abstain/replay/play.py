@@ -2,6 +2,9 @@
 
 import inspect
 import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +13,9 @@ import numpy as np
 
 from .. import learners
 from .._core import parts
-from ..alternatives import Retuning, Rounds, Totals, first_tenth, follow, sums
+from ..alternatives import Bucket, Retuning, Rounds, Stacking, Totals, best, first_tenth, sums
 from ..errors import InputError, shown
-from ..gate.frames import PlayedCases, Player
+from ..gate.frames import PlayedCases
 from ..gate.gate import Gate
 from ..typing import Array, Bools, Floats, Ints
 from .options import COST, Options
@@ -23,15 +26,19 @@ if TYPE_CHECKING:
 
 COMPILING = "compiling, once for each kind of use"
 """The step before the first slice is played; short, if the compiled code is in the cache."""
-GATE, TUNED, OWN, ALL, HINDSIGHT, REVIEW, ALWAYS = (
-    "gate", "tuned", "retuned-own", "retuned-all", "hindsight", "review", "always"
+GATE, TUNED, OWN, ALL, HINDSIGHT, REVIEW, ALWAYS, STACK, TODAY, DECIDED = (
+    "gate", "tuned", "retuned-own", "retuned-all", "hindsight", "review", "always", "stack", "today", "decided"
 )  # fmt: skip
+KEPT = (OWN, ALL, STACK, TUNED)
+RIVALS = (TUNED, OWN, STACK)
+"""What people could do instead; the verdict's policy is compared with each."""
+TO_COME = "to_come"
 COUNTED = ("reviewed", "over_capacity", "explored", "unanswered")
 
 
-def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float) -> Gate:
-    """Make the gate that the options ask for; ``pair`` are the classes, if there are two."""
-    settings: dict[str, Any] = {"task": options.found_task, "labels": options.labels, "seed": options.seed}
+def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float, number: int = 0) -> Gate:
+    """Make the gate that the options ask for, with its own seed; ``pair`` are the classes, if there are two."""
+    settings: dict[str, Any] = {"task": options.found_task, "labels": options.labels, "seed": options.seed + number}
     if options.review_price is None:
         settings["cost"] = COST if options.cost is None else options.cost
     else:
@@ -119,27 +126,35 @@ def blocks(first: int, n: int) -> Cuts:
 class PolicySums:
     """Losses, reviews and mistakes of a policy: over time, and in the blocks of the scored rows."""
 
-    def __init__(self, over_time: Cuts, scored: Cuts, mistake: float) -> None:
-        """Start with zeros; an answer that loses more than ``mistake`` is a mistake."""
-        self._over_time, self._scored, self._mistake = over_time, scored, mistake
+    def __init__(self, over_time: Cuts, scored: Cuts) -> None:
+        self._over_time, self._scored = over_time, scored
         self.loss, self.reviewed = np.zeros(over_time.n), np.zeros(over_time.n)
-        self.blocks, self._reviewed, self._mistakes = (np.zeros(scored.n) for _ in range(3))
+        self.blocks, self.hidden, self._reviewed, self._mistakes = (np.zeros(scored.n) for _ in range(4))
+        """``blocks`` has the least losses there can be, ``hidden`` what labels that are not there may add."""
 
-    def add(self, begin: int, loss: Floats, reviewed: Bools) -> Bools:
-        """Add rows from ``begin`` on, and return which of them are mistakes."""
-        wrong = ~reviewed & (loss > self._mistake)
-        self._over_time.add(self.loss, loss, begin)
+    def add(self, begin: int, loss: Floats, reviewed: Bools, wrong: Array, hidden: Floats | None) -> None:
+        """Add rows from ``begin`` on; ``wrong`` are mistakes, ``hidden`` what they may lose beside ``loss``."""
+        self._over_time.add(self.loss, loss if hidden is None else loss + hidden / 2, begin)
         self._over_time.add(self.reviewed, reviewed, begin)
         self._scored.add(self.blocks, loss, begin)
         self._scored.add(self._reviewed, reviewed, begin)
         self._scored.add(self._mistakes, wrong, begin)
-        return wrong
+        if hidden is not None:
+            self._scored.add(self.hidden, hidden, begin)
 
     @property
     def means(self) -> tuple[float, float, float]:
-        """Mean loss, share reviewed and share of mistakes of the scored rows."""
+        """Least mean loss, share reviewed and share of mistakes of the scored rows."""
         n = self._scored.sizes.sum()
         return tuple(float(part.sum() / n) for part in (self.blocks, self._reviewed, self._mistakes))  # type: ignore[return-value]
+
+    @classmethod
+    def mean_of(cls, several: "Sequence[PolicySums]") -> "PolicySums":
+        """The means of several runs of a policy."""
+        found = cls(several[0]._over_time, several[0]._scored)
+        for name in ("loss", "reviewed", "blocks", "hidden", "_reviewed", "_mistakes"):
+            setattr(found, name, np.mean([getattr(one, name) for one in several], axis=0))
+        return found
 
 
 @dataclass
@@ -153,19 +168,36 @@ class Outcome:
     scored: Cuts
     policies: dict[str, PolicySums]
     """By kind; "always NAME" for a single model."""
+    runs: list[PolicySums]
+    """Those of each gate; "gate" has their means."""
+    open_pairs: dict[tuple[str, str], Floats]
+    """By two policies: how far missing labels may move their difference, down and up, by block (2, blocks)."""
+    base: str
+    lead: str
+    """The policy that others are compared with, and the one that the verdict is about."""
     totals: Totals
     """Totals of the gate's thresholds and of those that were tuned, on the scored rows."""
     tuned: tuple[int, float]
     hindsight: tuple[int, float]
     by_class: Ints
-    """Scored rows of each class, mistakes of the gate, mistakes of tuned."""
+    """Scored rows of each class, mistakes of the lead, mistakes of the base."""
     followed: Floats
     answered: Floats
     """By model, over time: cases in which the gate followed it, rows in which it had an answer."""
     threshold: Floats
     """The median threshold, over time; NaN if the gate did not play."""
+    today: tuple[int, float] | None = None
     counts: dict[str, int] = field(default_factory=dict)
-    """Cases that the gate played: reviewed, over_capacity, explored, and without any answer."""
+    """Cases that the first gate played: reviewed, over_capacity, explored, without any answer; and of the labels that
+    could be seen after its decisions, those that were still to come after the last row."""
+
+    def blocks_between(self, one: str, other: str) -> tuple[Floats, Floats]:
+        """The least and the largest differences of two policies' losses, by block."""
+        plain = self.policies[one].blocks - self.policies[other].blocks
+        if not self.open_pairs:
+            return plain, plain
+        down, up = self.open_pairs[one, other]
+        return plain - down, plain + up
 
 
 class Medians:
@@ -233,111 +265,216 @@ def _named(codes: Ints, names: list[str]) -> "pl.Series":
     return pl.Series(names, dtype=pl.Enum(names)).gather(codes)
 
 
-class Game:
-    """One pass over the rows of a log for all policies, and a second one for the best in hindsight."""
+class Run:
+    """A gate that plays the whole log, and what it decided: the model that answers in each row, -1 for a review."""
 
-    def __init__(self, rows: Rows, gate: Gate, *, warm: int, mistake: float, n_classes: int, cases: Cases) -> None:
+    def __init__(self, rows: Rows, gate: Gate, origin: int, path: Path) -> None:
+        self._rows, self.gate, self._origin = rows, gate, origin
+        self.chosen: Ints = np.memmap(path, np.int16, "w+", shape=(rows.n,))
+        self.stopped = False
+
+    def play(self, delay: int, look: Callable[[Slice, PlayedCases], None] = lambda part, played: None) -> None:
+        """Play all rows; ``look`` is called after each slice."""
+        for part in self._rows.slices():
+            if part.begin < self._origin:
+                self.gate._teach(part.before(self._origin).block(0))
+        with self.gate._playing(delay, self._rows.has("due")) as decide:
+            for whole in self._rows.slices():
+                part = whole.from_on(self._origin)
+                self.chosen[whole.begin : part.begin] = -1
+                if self.stopped:
+                    return
+                if part.n > 0:
+                    played = decide(part.block(self._origin))
+                    self.chosen[part.begin : part.begin + part.n] = np.where(played.reviewed, -1, played.model)
+                    look(part, played)
+
+
+class Game:
+    """All policies on the rows of a log: first they decide, then what they decided is charged."""
+
+    def __init__(
+        self, rows: Rows, gates: Sequence[Gate], options: Options, *, warm: int, mistake: float, n_classes: int,
+        cases: Cases, scratch: Path,
+    ) -> None:  # fmt: skip
         """Prepare the game.
 
         Args:
             rows: The log.
-            gate: The gate to play.
-            warm: How many of the first rows the gate learns from before it plays.
+            gates: The gates to play; the first one's cases are written.
+            options: What was asked for.
+            warm: How many of the first rows the gates learn from before they play.
             mistake: An answer that loses more is a mistake.
             n_classes: How many classes the report tells apart.
-            cases: Where to write the gate's cases.
+            cases: Where to write the first gate's cases.
+            scratch: A folder for what was decided.
         """
-        self._rows, self._gate, self._cases = rows, gate, cases
-        tenth, models = first_tenth(rows.n), len(gate.models)
-        labelled = rows.read(0, tenth).rounds()
-        self._own, self._all = Retuning(labelled), Retuning(labelled, own=False)
-        thresholds = [np.union1d(sums(labelled, model)[0], gate.thresholds[model]) for model in range(models)]
+        self._rows, self._gate, self._cases, self._options = rows, gates[0], cases, options
+        self._mistake, self._scratch = mistake, scratch
+        models = gates[0].models
+        tenth = first_tenth(rows.n)
+        head = rows.read(0, tenth)
+        known = head.labelled if not rows.has("hidden") else head.records["hidden"] == 0.0
+        if not known.any():
+            raise InputError("the log: expected rows with a label in its first tenth, to tune a threshold on, got none")
+        labelled, scored = head.rounds().cut(head.labelled), head.rounds(scored=True).cut(known)
+        capacity = gates[0].capacity
+        self._own, self._all = (Retuning(labelled, own=own, first=tenth, capacity=capacity) for own in (True, False))
+        self._stack = Stacking(labelled, first=tenth, capacity=capacity)
+        share = None if capacity is None else capacity.share
+        tuned = best(scored, share=share)[:2]
+        self._bucket = None if capacity is None else Bucket(capacity)
+        thresholds = [np.union1d(sums(scored, model)[0], gates[0].thresholds[model]) for model in range(len(models))]
         first = max(tenth, warm)
-        over_time, scored = pieces(rows.n), blocks(first, rows.n)
-        kinds = [*(f"{ALWAYS} {name}" for name in gate.models), GATE, TUNED, OWN, ALL, HINDSIGHT, REVIEW]
-        tuned = self._own.model, self._own.threshold
+        over_time, cuts = pieces(rows.n), blocks(first, rows.n)
+        self._runs = [Run(rows, gate, warm, scratch / f"gate-{k}") for k, gate in enumerate(gates)]
+        decided, today = rows.has("decided"), options.today is not None
+        kinds = [*(f"{ALWAYS} {name}" for name in models), *[DECIDED] * decided, GATE, *[TODAY] * today, TUNED, OWN,
+                 STACK, ALL, HINDSIGHT, REVIEW]  # fmt: skip
+        base, lead = TODAY if today else TUNED, DECIDED if decided else GATE
+        pairs = [(kind, base) for kind in kinds] + [(lead, kind) for kind in RIVALS]
         self.out = Outcome(
             first=first,
             origin=warm,
             over_time=over_time,
-            scored=scored,
-            policies={kind: PolicySums(over_time, scored, mistake) for kind in kinds},
+            scored=cuts,
+            policies={kind: PolicySums(over_time, cuts) for kind in kinds},
+            runs=[PolicySums(over_time, cuts) for _ in gates],
+            open_pairs={pair: np.zeros((2, cuts.n)) for pair in pairs if rows.has("hidden")},
+            base=base,
+            lead=lead,
             totals=Totals(thresholds),
             tuned=tuned,
             hindsight=tuned,
             by_class=np.zeros((n_classes, 3), np.int64),
-            followed=np.zeros((models, over_time.n)),
-            answered=np.zeros((models, over_time.n)),
+            followed=np.zeros((len(models), over_time.n)),
+            answered=np.zeros((len(models), over_time.n)),
             threshold=np.full(over_time.n, np.nan),
-            counts=dict.fromkeys(COUNTED, 0),
+            today=options.pair_today() if today else None,
+            counts=dict.fromkeys((*COUNTED, TO_COME), 0),
         )
         self._medians = Medians(over_time, self.out.threshold)
+        self._chosen: dict[str, Any] = {}
 
     def play(self, delay: int, progress: Progress) -> Outcome:
         """Play all rows, with labels ``delay`` rows late unless the rows have times."""
         progress(COMPILING, 0, 1)
-        self._teach()
-        with self._gate._playing(delay, self._rows.has("due")) as decide:
-            for part in self._rows.slices():
-                tuned_wrong = self._alternatives(part, delay)
-                wrong = self._decide(part, decide)
-                begin = max(0, self.out.first - part.begin)
-                for column, which in enumerate((np.ones(part.n, np.bool_), wrong, tuned_wrong)):
-                    classes = part.records["class"][begin:][which[begin:]]
-                    self.out.by_class[:, column] += np.bincount(classes, minlength=len(self.out.by_class))
-                progress("playing", part.begin + part.n, self._rows.n)
-        self._medians.close()
-        self._look_back()
+        own, *others = self._runs
+
+        def look(part: Slice, played: PlayedCases) -> None:
+            self._look(part, played)
+            progress("playing", part.begin + part.n, self._rows.n)
+
+        with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1)) as threads:
+            try:
+                waiting = [threads.submit(run.play, delay) for run in others]
+                own.play(delay, look)
+                self._medians.close()
+                self._alternatives(delay)
+                for one in waiting:
+                    one.result()
+            finally:
+                for run in others:
+                    run.stopped = True
+        self._charge()
         return self.out
 
-    def _teach(self) -> None:
+    def _alternatives(self, delay: int) -> None:
+        """Let the policies without a gate decide."""
+        out, models = self.out, self._gate.models
+        kept = {kind: np.memmap(self._scratch / kind, np.int16, "w+", shape=(self._rows.n,)) for kind in KEPT}
         for part in self._rows.slices():
-            if part.begin < self.out.origin:
-                self._gate._teach(part.before(self.out.origin).block(0))
+            rounds, due = part.rounds(), part.due(delay)
+            rows = slice(part.begin, part.begin + part.n)
+            for kind, policy in ((OWN, self._own), (ALL, self._all), (STACK, self._stack)):
+                used = policy.play(rounds, due)
+                kept[kind][rows] = np.where(used.abstained, -1, used.model)
+            silent = rounds.confidence[:, out.tuned[0]] <= out.tuned[1]
+            if self._bucket is not None:
+                silent = self._bucket.hold(silent, ~part.missing[:, out.tuned[0]])
+            kept[TUNED][rows] = np.where(silent, -1, out.tuned[0])
+            begin = max(0, out.first - part.begin)
+            known = np.arange(part.n) >= begin
+            if (hidden := part.field("hidden")) is not None:
+                known &= hidden == 0.0
+            out.totals.add(part.rounds(scored=True).cut(known))
+            for k in range(len(models)):
+                out.over_time.add(out.answered[k], ~part.missing[:, k], part.begin)
+        self._chosen = kept
 
-    def _alternatives(self, part: Slice, delay: int) -> Bools:
-        """Play the policies without a gate, and return the mistakes of tuned."""
-        out, rounds, due = self.out, part.rounds(), part.due(delay)
-        for k, name in enumerate(self._gate.models):
-            missing = part.missing[:, k]
-            loss = np.where(missing, rounds.cost, rounds.losses[:, k])
-            out.policies[f"{ALWAYS} {name}"].add(part.begin, loss, missing)
-            out.over_time.add(out.answered[k], ~missing, part.begin)
-        out.policies[REVIEW].add(part.begin, rounds.cost, np.ones(part.n, np.bool_))
-        for kind, policy in ((OWN, self._own), (ALL, self._all)):
-            used = policy.play(rounds, due)
-            out.policies[kind].add(part.begin, used.loss, used.abstained)
-        begin = max(0, out.first - part.begin)
-        out.totals.add(Rounds(*(one[begin:] for one in rounds)))
-        return self._fixed(TUNED, part, rounds, *out.tuned)
-
-    def _decide(self, part: Slice, decide: Player) -> Bools:
-        """Let the gate play the rows after its warm start, and return its mistakes."""
-        out, wrong = self.out, np.zeros(part.n, np.bool_)
-        rest = part.from_on(out.origin)
-        if rest.n == 0:
-            return wrong
-        played = decide(rest.block(out.origin))
-        self._cases.add(rest.records["row"], played)
+    def _look(self, part: Slice, played: PlayedCases) -> None:
+        """Take note of what the first gate did."""
+        out = self.out
+        self._cases.add(part.records["row"], played)
         for k in range(len(out.followed)):
-            out.over_time.add(out.followed[k], played.model == k, rest.begin)
-        counted = (played.reviewed, played.over_capacity, played.explored, rest.missing.all(axis=1))
+            out.over_time.add(out.followed[k], played.model == k, part.begin)
+        counted = (played.reviewed, played.over_capacity, played.explored, part.missing.all(axis=1))
         for name, which in zip(COUNTED, counted, strict=True):
             out.counts[name] += int(which.sum())
+        shown = {"answered": ~played.reviewed, "reviewed": played.reviewed}.get(
+            str(self._gate.labels), np.ones(part.n, np.bool_)
+        )
+        late = part.due(min(self._options.late, self._rows.n)) > self._rows.n
+        out.counts[TO_COME] += int((shown & late & part.labelled).sum())
         always_reviews = played.level == self._gate.thresholds.shape[1] - 1
-        self._medians.add(rest.begin, np.clip(np.where(always_reviews, 1.0, played.threshold), 0.0, 1.0))
-        wrong[part.n - rest.n :] = out.policies[GATE].add(rest.begin, played.loss, played.reviewed)
-        return wrong
+        self._medians.add(part.begin, np.clip(np.where(always_reviews, 1.0, played.threshold), 0.0, 1.0))
 
-    def _fixed(self, kind: str, part: Slice, rounds: Rounds, model: int, threshold: float) -> Bools:
-        played = follow(rounds, model, threshold)
-        return self.out.policies[kind].add(part.begin, played.loss, played.abstained)
-
-    def _look_back(self) -> None:
-        """Play the best pair in hindsight: tuned itself, unless another is better by more than rounding."""
+    def _charge(self) -> None:
+        """Add up what every policy costs."""
         out = self.out
         model, threshold, total = out.totals.best()
-        if total < out.policies[TUNED].blocks.sum() - 1e-9 * out.scored.sizes.sum():
+        tuned = out.totals.total(*out.tuned)
+        if total < tuned - 1e-9 * out.scored.sizes.sum():
             out.hindsight = (model, threshold)
         for part in self._rows.slices():
-            self._fixed(HINDSIGHT, part, part.rounds(), *out.hindsight)
+            rounds, hidden = part.rounds(scored=True), part.field("hidden")
+            rows = slice(part.begin, part.begin + part.n)
+            chosen = {kind: np.asarray(codes[rows]) for kind, codes in self._chosen.items()}
+            chosen |= self._fixed(part, rounds)
+            several = [np.asarray(run.chosen[rows]) for run in self._runs]
+            wrong = {kind: self._add(out.policies[kind], part, rounds, codes) for kind, codes in chosen.items()}
+            of_runs = [self._add(run, part, rounds, codes) for run, codes in zip(out.runs, several, strict=True)]
+            wrong[GATE] = of_runs[0]
+            self._add_classes(part, wrong[out.lead], wrong[out.base])
+            if hidden is None:
+                continue
+            for (one, other), moved in out.open_pairs.items():
+                runs = several if one == GATE else [chosen[one]]
+                for codes in runs:
+                    both = part.open_pairs(codes, chosen[other], self._options.max_error)
+                    for into, values in zip(moved, both, strict=True):
+                        out.scored.add(into, values / len(runs), part.begin)
+        out.policies[GATE] = PolicySums.mean_of(out.runs)
+
+    def _fixed(self, part: Slice, rounds: Rounds) -> dict[str, Ints]:
+        """What policies decide that need no more than the row."""
+        out = self.out
+        found = {REVIEW: np.full(part.n, -1)}
+        for k, name in enumerate(self._gate.models):
+            found[f"{ALWAYS} {name}"] = np.where(part.missing[:, k], -1, k)
+        model, threshold = out.hindsight
+        found[HINDSIGHT] = np.where(rounds.confidence[:, model] <= threshold, -1, model)
+        if out.today is not None:
+            model, threshold = out.today  # of the confidence itself, whatever is at stake
+            found[TODAY] = np.where(part.confidence[:, model] > threshold, model, -1)
+        if (decided := part.field("decided")) is not None:
+            found[DECIDED] = np.where(part.missing[np.arange(part.n), np.maximum(decided, 0)], -1, decided)
+        return found
+
+    def _add(self, sums: PolicySums, part: Slice, rounds: Rounds, codes: Ints) -> Array:
+        """Charge a policy, and return its mistakes; with estimates, how likely they are."""
+        reviewed, hidden = codes < 0, part.field("hidden")
+        lost = rounds.losses[np.arange(part.n), np.maximum(codes, 0)]
+        loss = np.where(reviewed, rounds.cost, lost)
+        wrong: Array = ~reviewed & (loss > self._mistake)
+        if part.field("estimate") is not None:
+            stake = part.field("stake")
+            wrong = np.where(reviewed, 0.0, lost if stake is None else lost / stake)
+        sums.add(part.begin, loss, reviewed, wrong, None if hidden is None else np.where(reviewed, 0.0, hidden))
+        return wrong
+
+    def _add_classes(self, part: Slice, lead: Array, base: Array) -> None:
+        count = (np.arange(part.n) >= self.out.first - part.begin) & part.labelled
+        for column, which in enumerate((np.ones(part.n, np.bool_), lead, base)):
+            known = count & (which > 0.5)
+            self.out.by_class[:, column] += np.bincount(part.records["class"][known], minlength=len(self.out.by_class))

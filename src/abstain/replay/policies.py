@@ -1,12 +1,27 @@
 """The results of a replay: policies with their intervals, values over time, curves of risk and coverage."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ..gate.experts import threshold_text
-from ..typing import Array, Floats, Ints
-from .play import ALL, ALWAYS, GATE, HINDSIGHT, OWN, REVIEW, TUNED, Outcome
+from ..typing import Array, Bools, Floats, Ints
+from .play import (
+    ALL,
+    ALWAYS,
+    DECIDED,
+    GATE,
+    HINDSIGHT,
+    OWN,
+    REVIEW,
+    RIVALS,
+    STACK,
+    TODAY,
+    TUNED,
+    Outcome,
+)
 from .rows import Rows
 
 
@@ -15,24 +30,80 @@ class Policy:
     """A row of the table: a way to decide, and its cost on the scored rows."""
 
     kind: str
-    """gate, tuned, retuned-own, retuned-all, hindsight, review, always."""
+    """gate, decided, today, tuned, retuned-own, stack, retuned-all, hindsight, review, always."""
     name: str
     """In words: "tuned: gbm from 0.85 on", "always gbm"."""
     loss: float
-    """Mean loss per scored row, in [0, 1]."""
+    """Mean loss per scored row; the middle between lowest and highest, if labels are missing."""
     reviewed: float
     """Share of the scored rows sent to review."""
     mistakes: float
     """Share of the scored rows answered wrongly; for numbers, with an answer that cost more than a review."""
     difference: float | None
-    """Loss minus the loss of tuned; None for tuned itself."""
+    """Loss minus the loss of the baseline (today's threshold, or tuned); None for the baseline itself."""
     low: float | None
     high: float | None
-    """The 95 % interval of the difference."""
+    """The 95 % interval of the difference. It has what missing labels may change, and the gate's own luck."""
+    lowest: float | None = None
+    highest: float | None = None
+    """The mean loss if every label that is missing favours the policy, and if none does."""
+    share: float | None = None
+    share_low: float | None = None
+    share_high: float | None = None
+    """The difference relative to the baseline's loss, and its 95 % interval; None if labels are missing."""
+
+    @property
+    def known(self) -> bool:
+        """Whether the loss is known, or estimated; otherwise only its bounds are."""
+        return self.lowest is None or self.highest is None or self.highest - self.lowest < 1e-9
 
     def beyond(self, share: float | None) -> bool:
-        """Whether it reviews more than the capacity ``share``, which limits only the gate."""
-        return share is not None and self.kind != "gate" and self.reviewed > share
+        """Whether it reviews more than the capacity ``share``, beyond what its bucket holds at first."""
+        free = (GATE, TUNED, OWN, ALL, STACK)
+        return share is not None and self.kind not in free and self.reviewed > share
+
+
+@dataclass(frozen=True)
+class Versus:
+    """The policy of the verdict compared with a rival."""
+
+    kind: str
+    name: str
+    difference: float
+    """Its loss minus the rival's."""
+    low: float
+    high: float
+    """The 95 % interval."""
+    share: float | None
+    share_low: float | None
+    share_high: float | None
+    """The same relative to the rival's loss."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The shortest stretch of the log that carries nearly all of a saving, or of a loss."""
+
+    begin: str
+    end: str
+    """In words: a day, or "row 12,000"."""
+    rows: int
+    part: float
+    """Its share of the scored rows."""
+    carried: float
+    """The share of the whole saving in it; above 1, if the rest lost."""
+    rest: float
+    """The difference per row outside of it."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What was saved in a part of the scored rows."""
+
+    begin: str
+    rows: int
+    saved: float
+    """The baseline's losses minus the policy's, added up."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +115,7 @@ class Timeline:
     time: list[str] | None
     """Its time, if the log has times."""
     loss: dict[str, list[float]]
-    """By policy kind (gate, tuned, retuned-own, retuned-all, hindsight): mean loss."""
+    """By policy kind (gate, tuned, retuned-own, ...): mean loss."""
     reviewed: dict[str, list[float]]
     """The same: share reviewed."""
     model: dict[str, list[float]]
@@ -94,7 +165,7 @@ class Replay:
     operating: tuple[float, float]
     """Coverage and risk of the gate on scored rows."""
     mistakes: list[tuple[str, int, int, int]]
-    """Class (or "other"), rows, mistakes of the gate, mistakes of tuned; at most 20 classes."""
+    """Class (or "other"), rows, mistakes of the verdict's policy, of the baseline; at most 20 classes."""
     verdict: str
     notes: list[str]
     """What is worth knowing: missing answers, labels no model gives, ..."""
@@ -105,7 +176,18 @@ class Replay:
     beside: list[str] = field(default_factory=list)
     """The notes that belong to the verdict."""
     left_out: int = 0
-    """Rows without a label."""
+    """Rows without a label: then losses have bounds."""
+    baseline: str = TUNED
+    lead: str = GATE
+    """The kinds of the policy that others are compared with, and of the policy that the verdict is about."""
+    rivals: list[Versus] = field(default_factory=list)
+    runs: int = 1
+    """How many gates were played."""
+    stretch: Stretch | None = None
+    saved: list[Saved] = field(default_factory=list)
+    """What was saved, by day, or in ten parts of the log."""
+    effective: float | None = None
+    """With probabilities of seeing labels: the effective number of labels."""
     days: float | None = None
     """Days between the first and the last scored row, if the log has times."""
     stakes: bool = False
@@ -118,48 +200,178 @@ RESAMPLES = 2_000
 _AT_A_TIME = 100
 
 
-def intervals(differences: Floats, sizes: Ints, seed: int) -> tuple[Floats, Floats]:
+class Spread(NamedTuple):
+    """Ends of 95 % intervals: of differences per row, and of the same relative to the other policy's loss."""
+
+    low: Floats
+    high: Floats
+    share_low: Floats
+    share_high: Floats
+
+
+def intervals(low: Floats, high: Floats, base: Floats, sizes: Ints, seed: int, luck: Floats | None = None) -> Spread:
     """The 95 % intervals of mean differences per row, by a block bootstrap.
 
     Blocks are drawn with replacement, as many as there are, 2,000 times; the interval holds the middle 95 % of the
     means. Consecutive rows are alike, so that resampling single rows would give intervals that are too narrow. Effects
-    that last longer than a block, such as a drift, are not in the interval.
+    that last longer than a block, such as a drift, are not in the interval. A ratio is taken within each resample, for
+    both of its sides are uncertain.
 
     Args:
-        differences: Sums of differences in each block (policies, blocks).
+        low: Sums of differences in each block (policies, blocks); the least ones, if labels are missing ...
+        high: ... and the largest ones.
+        base: Sums of the losses that differences are divided by (policies, blocks).
         sizes: Rows of each block.
         seed: Seeds the draws.
+        luck: How far the sums of each run of a gate are from their mean (runs, policies, blocks). The interval is then
+            for one more run.
 
     Returns:
-        The lower and the upper ends, one per policy.
+        The ends, one per policy.
     """
     rng = np.random.default_rng([seed, 0xB007])
-    n = len(sizes)
-    means = np.empty((RESAMPLES, len(differences)))
+    n, runs = len(sizes), 1 if luck is None else len(luck)
+    found = np.empty((4, RESAMPLES, len(low)))
     for begin in range(0, RESAMPLES, _AT_A_TIME):
         drawn = rng.multinomial(n, np.full(n, 1.0 / n), size=_AT_A_TIME).astype(np.float64)
-        means[begin : begin + _AT_A_TIME] = (drawn @ differences.T) / (drawn @ sizes.astype(np.float64))[:, np.newaxis]
-    low, high = np.percentile(means, [2.5, 97.5], axis=0)
-    return low, high
+        rows, other = (drawn @ sizes.astype(np.float64))[:, np.newaxis], drawn @ base.T
+        least, most = drawn @ low.T, drawn @ high.T
+        if luck is not None and runs > 1:  # Student's t for one more run: a few tell little of how much runs differ
+            spread = np.sqrt((1.0 + 1.0 / runs) / rng.chisquare(runs - 1, size=_AT_A_TIME))
+            weights = rng.standard_normal((runs, _AT_A_TIME)) * spread
+            moved = sum(w[:, np.newaxis] * (drawn @ one.T) for w, one in zip(weights, luck, strict=True))
+            least, most = least + moved, most + moved
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found[:, begin : begin + _AT_A_TIME] = least / rows, most / rows, least / other, most / other
+    return Spread(*(np.percentile(part, 97.5 if k % 2 else 2.5, axis=0) for k, part in enumerate(found)))
 
 
-SHOWN_OVER_TIME = (GATE, TUNED, OWN, ALL, HINDSIGHT)
+SHOWN_OVER_TIME = (DECIDED, GATE, TODAY, TUNED, OWN, STACK, ALL, HINDSIGHT)
+
+
+def spreads(out: Outcome, pairs: Sequence[tuple[str, str]], seed: int) -> Spread:
+    """The intervals of differences between policies."""
+    low, high = np.array([out.blocks_between(one, other) for one, other in pairs]).transpose(1, 0, 2)
+    base = np.array([out.policies[other].blocks for _, other in pairs])
+    runs = np.array([run.blocks for run in out.runs]) - out.policies[GATE].blocks
+    of_gate = np.array([[one == GATE] for one, _ in pairs])
+    return intervals(low, high, base, out.scored.sizes, seed, runs[:, np.newaxis, :] * of_gate)
+
+
+def _shares(out: Outcome, one: str, other: str, low: float, high: float) -> list[float | None]:
+    """The difference of two policies relative to the second one's loss, with its interval; None where it is open."""
+    base, (least, most) = out.policies[other], out.blocks_between(one, other)
+    known = bool(np.allclose(least, most)) and not base.hidden.any() and base.blocks.sum() > 0.0
+    if not known or not (np.isfinite(low) and np.isfinite(high)):
+        return [None, None, None]
+    return [float(least.sum() / base.blocks.sum()), float(low), float(high)]
 
 
 def policies(out: Outcome, models: list[str], seed: int, max_error: float | None = None) -> list[Policy]:
-    """The rows of the table, with differences from tuned. With ``max_error`` thresholds are shown as errors, too."""
-    keys = list(out.policies)
-    tuned = out.policies[TUNED]
-    differences = np.array([out.policies[key].blocks - tuned.blocks for key in keys])
-    low, high = intervals(differences, out.scored.sizes, seed)
+    """The rows of the table, with differences from the baseline. With ``max_error`` thresholds are shown as errors."""
+    keys, base, n = list(out.policies), out.base, out.scored.sizes.sum()
+    found = spreads(out, [(key, base) for key in keys], seed)
     table = []
     for k, key in enumerate(keys):
-        loss, reviewed, mistakes = out.policies[key].means
-        name = name_of(key, models, out.tuned, out.hindsight, max_error)
-        difference = float(differences[k].sum() / out.scored.sizes.sum())
-        span = (None, None, None) if key == TUNED else (difference, float(low[k]), float(high[k]))
-        table.append(Policy(kind_of(key), name, loss, reviewed, mistakes, *span))
+        sums = out.policies[key]
+        lowest, reviewed, mistakes = sums.means
+        open_ = float(sums.hidden.sum() / n)
+        name = name_of(key, models, out, max_error)
+        low, high = (float(end.sum() / n) for end in out.blocks_between(key, base))
+        span: list[float | None] = [None] * 3
+        share: list[float | None] = [None] * 3
+        if key != base:
+            span = [(low + high) / 2, float(found.low[k]), float(found.high[k])]
+            share = _shares(out, key, base, found.share_low[k], found.share_high[k])
+        known = Policy(kind_of(key), name, lowest + open_ / 2, reviewed, mistakes, span[0], span[1], span[2])
+        table.append(
+            replace(known, lowest=lowest, highest=lowest + open_, share=share[0], share_low=share[1],
+                    share_high=share[2])
+        )  # fmt: skip
     return table
+
+
+def rivals(out: Outcome, models: list[str], seed: int, max_error: float | None = None) -> list[Versus]:
+    """The policy of the verdict compared with what people could do instead."""
+    n, kinds = out.scored.sizes.sum(), [kind for kind in RIVALS if kind != out.base]
+    found = spreads(out, [(out.lead, kind) for kind in kinds], seed)
+    table = []
+    for k, kind in enumerate(kinds):
+        low, high = (float(end.sum() / n) for end in out.blocks_between(out.lead, kind))
+        share = _shares(out, out.lead, kind, found.share_low[k], found.share_high[k])
+        table.append(
+            Versus(kind, name_of(kind, models, out, max_error), (low + high) / 2, float(found.low[k]),
+                   float(found.high[k]), *share)
+        )  # fmt: skip
+    return table
+
+
+CARRIED, SHORT = 0.9, 0.25
+"""A stretch is worth a word if it carries this share of the saving, and is this share of the log or shorter."""
+PARTS = 10
+DAY = 86_400_000_000
+
+
+def where_from(out: Outcome, rows: Rows, time_is_date: bool) -> tuple[Stretch | None, list[Saved]]:
+    """The stretch that carries nearly all of the difference, if it is short; and what was saved, part by part.
+
+    Parts are days, if the log has dates and at most 62 days, else tenths of the scored rows.
+    """
+    saved = out.policies[out.base].loss - out.policies[out.lead].loss
+    edges = np.maximum(out.over_time.edges, out.first)
+    whole = out.over_time.edges[:-1] >= out.first  # a piece that is scored in part is left out
+    starts, sizes, saved = edges[:-1][whole], np.diff(edges)[whole], saved[whole]
+    if len(starts) < 2:
+        return None, []
+    at = _When(rows, starts, time_is_date)
+    total = float(saved.sum())
+    parts = [
+        Saved(name, int(sizes[which].sum()), float(saved[which].sum())) for name, which in at.parts(sizes)
+    ]  # fmt: skip
+    if total == 0.0:
+        return None, parts
+    sums = np.concatenate([[0.0], np.cumsum(saved / total)])
+    best = None
+    for a in range(len(starts)):
+        enough = np.flatnonzero(sums[a + 1 :] - sums[a] >= CARRIED)
+        if len(enough) and (best is None or sizes[a : a + enough[0] + 1].sum() < best[2]):
+            b = a + int(enough[0]) + 1
+            best = a, b, int(sizes[a:b].sum())
+    if best is None or best[2] > SHORT * sizes.sum():
+        return None, parts
+    a, b, n = best
+    rest = -(total - float(saved[a:b].sum())) / max(1, int(sizes.sum()) - n)
+    begin, end = at.name(int(starts[a])), at.name(int(starts[a] + n - 1))
+    return Stretch(begin, end, n, n / int(sizes.sum()), float(sums[b] - sums[a]), rest), parts
+
+
+class _When:
+    """Where rows are, in words: by their day, if they have dates, else by their number."""
+
+    def __init__(self, rows: Rows, starts: Ints, dates: bool) -> None:
+        self._rows, self._starts = rows, starts
+        self._dates = dates and rows.has("time")
+        self._days = np.array([self._time(int(row)) // DAY for row in starts]) if self._dates else starts
+
+    def _time(self, row: int) -> int:
+        return int(self._rows.read(row, row + 1).records["time"][0])
+
+    def name(self, row: int) -> str:
+        """A day as "11 March 2026", or the number of the row in the log."""
+        if not self._dates:
+            return f"row {int(self._rows.read(row, row + 1).records['row'][0]):,}"
+        day = np.datetime64(self._time(row), "us").astype("datetime64[s]").item()
+        return f"{day.day} {day:%B %Y}"
+
+    def parts(self, sizes: Ints) -> list[tuple[str, Bools]]:
+        """The pieces of each part, with its name."""
+        days = np.unique(self._days) if self._dates else self._starts[:0]
+        if 2 <= len(days) <= 62:
+            firsts = [int(self._starts[np.argmax(self._days == day)]) for day in days]
+            return [(self.name(row), self._days == day) for row, day in zip(firsts, days, strict=True)]
+        n = min(PARTS, len(sizes))
+        which = np.arange(len(sizes)) * n // len(sizes)
+        return [(self.name(int(self._starts[np.argmax(which == k)])), which == k) for k in range(n)]
 
 
 def timeline(out: Outcome, rows: Rows, models: list[str], time_is_date: bool) -> Timeline:
@@ -170,7 +382,7 @@ def timeline(out: Outcome, rows: Rows, models: list[str], time_is_date: bool) ->
     )
     played[played == 0.0] = np.nan
     starts = out.over_time.edges[:-1].tolist()
-    shares = {key: played if key == GATE else sizes for key in SHOWN_OVER_TIME}
+    shares = {key: played if key == GATE else sizes for key in SHOWN_OVER_TIME if key in out.policies}
     times = None
     if rows.has("time"):
         times = [_as_text(rows.read(start, start + 1).records["time"], time_is_date) for start in starts]
@@ -201,7 +413,7 @@ def _as_text(time: Array, is_date: bool) -> str:
 
 def curves(out: Outcome, models: list[str]) -> list[Curve]:
     """For each model, the surest answers first: the share of rows answered, and the mean loss among them."""
-    n = int(out.scored.sizes.sum())
+    n = out.totals.n
     found = []
     for model, name in enumerate(models):
         count, lost = out.totals.answered(model)
@@ -242,12 +454,11 @@ def kind_of(key: str) -> str:
     return ALWAYS if key.startswith(f"{ALWAYS} ") else key
 
 
-def name_of(
-    key: str, models: list[str], tuned: tuple[int, float], hindsight: tuple[int, float], max_error: float | None = None
-) -> str:
+def name_of(key: str, models: list[str], out: Outcome, max_error: float | None = None) -> str:
     """The name of a policy in the table."""
-    if key in (TUNED, HINDSIGHT):
-        model, threshold = tuned if key == TUNED else hindsight
-        return f"{key}: {from_on(models[model], threshold, max_error)}"
-    plain = {GATE: "gate", OWN: "re-tuned, own labels", ALL: "re-tuned, all labels", REVIEW: "everything to review"}
+    pair = {TUNED: out.tuned, HINDSIGHT: out.hindsight, TODAY: out.today}.get(key)
+    if pair is not None:
+        return f"{key}: {from_on(models[pair[0]], pair[1], max_error)}"
+    plain = {GATE: "gate", OWN: "re-tuned, own labels", ALL: "re-tuned, all labels", REVIEW: "everything to review",
+             STACK: "stack, own labels", DECIDED: "as it was decided"}  # fmt: skip
     return plain.get(key, key)

@@ -13,7 +13,7 @@ from ..gate.frames import Block
 from ..gate.prices import weighed
 from ..typing import Array, Bools, Floats, Ints
 from .classes import Judge
-from .log import NEVER, SLICE, Slices, check, microseconds, numbers
+from .log import NEVER, SLICE, Slices, blank, check, microseconds, numbers
 from .options import Options
 
 if TYPE_CHECKING:
@@ -23,18 +23,38 @@ if TYPE_CHECKING:
 class Rows:
     """A file of records: confidence and loss of each model, and what else a row has."""
 
-    def __init__(self, path: Path, n_models: int, *, said: bool, stake: bool, time: bool, due: bool) -> None:
-        """``due``: whether rows say themselves when their label arrives."""
+    def __init__(
+        self, path: Path, n_models: int, *, said: bool, stake: bool, time: bool, due: bool, partly: bool = False,
+        decided: bool = False, observed: bool = False,
+    ) -> None:  # fmt: skip
+        """Make an empty file.
+
+        Args:
+            path: The file.
+            n_models: How many models there are.
+            said: Whether there are two classes, and rows say which of them each model gave.
+            stake: Whether rows have stakes.
+            time: Whether rows have times.
+            due: Whether rows say themselves when their label arrives.
+            partly: Whether labels are missing.
+            decided: Whether rows say what was decided at the time.
+            observed: Whether rows have the probability that their label would be seen.
+        """
         fields: list[tuple[object, ...]] = [
             ("confidence", "f8", (n_models,)),
             ("losses", "f8", (n_models,)),
+            ("answer", "f8", (n_models,)),
             ("row", "i8"),
         ]
         fields += [("said", "f8", (n_models,))] * said + [("stake", "f8")] * stake
         fields += [("time", "i8")] * time + [("due", "i8"), ("came", "i8")] * due + [("class", "u1")]
+        fields += [("labelled", "u1"), ("hidden", "f8")] * partly + [("decided", "i8")] * decided
+        fields += [("observed", "f8"), ("estimate", "f8", (n_models,))] * (observed and partly)
         self.path, self.dtype, self.n_models = path, np.dtype(fields), n_models
         self.n = 0
         self.cost = 0.0
+        self.never = np.iinfo(np.int64).max
+        """The row before which labels are learnt that do not arrive in time."""
 
     def has(self, field: str) -> bool:
         """Whether the records have this field."""
@@ -62,12 +82,17 @@ class Rows:
         return Slice(begin, np.fromfile(self.path, self.dtype, end - begin, offset=begin * size), self.cost)
 
     def mean_wait(self, delay: int) -> float:
-        """How many rows late labels are learnt on average; ``delay``, unless the rows have times."""
+        """How many rows late labels are learnt on average; ``delay``, unless the rows have times.
+
+        Labels that the log does not have do not count.
+        """
         if not self.has("due"):
             return float(min(delay, self.n))
-        waits = (np.minimum(part.records["due"], self.n) - np.arange(part.begin, part.begin + part.n)
-                 for part in self.slices())  # fmt: skip
-        return float(sum(int(wait.sum()) for wait in waits) / max(1, self.n))
+        total, count = 0, 0
+        for part in self.slices():
+            wait = np.minimum(part.records["due"], self.n) - np.arange(part.begin, part.begin + part.n)
+            total, count = total + int(wait[part.labelled].sum()), count + int(part.labelled.sum())
+        return total / max(1, count)
 
     def slices(self, begin: int = 0) -> "Iterator[Slice]":
         """Rows from ``begin`` on, a slice at a time."""
@@ -110,11 +135,39 @@ class Slice:
         return Block(self.confidence, self.losses, self.field("said"), self.field("stake"), self.field("time"),
                      None if due is None else due - origin, self.field("came"))  # fmt: skip
 
-    def rounds(self) -> Rounds:
-        """The rows as the alternatives take them: a missing answer has the least confidence, and stakes count."""
-        stake = self.field("stake")
+    @property
+    def labelled(self) -> Bools:
+        """Which rows have a label (n,)."""
+        known = self.field("labelled")
+        return np.ones(self.n, np.bool_) if known is None else known.astype(np.bool_)
+
+    def rounds(self, *, scored: bool = False) -> Rounds:
+        """The rows as the alternatives take them: a missing answer has the least confidence, and stakes count.
+
+        With ``scored``, losses are what answers are charged with: estimates, where there are some.
+        """
+        stake, estimate = self.field("stake"), self.field("estimate") if scored else None
         sure = self.confidence if stake is None else weighed(self.confidence, stake[:, np.newaxis])
-        return Rounds(np.where(np.isnan(sure), -np.inf, sure), self.losses, np.full(self.n, self._cost))
+        losses = self.losses if estimate is None else estimate
+        sure = np.where(np.isnan(sure), -np.inf, sure)
+        return Rounds(sure, losses, np.full(self.n, self._cost), np.ascontiguousarray(self.records["answer"]))
+
+    def open_pairs(self, one: Ints, other: Ints, max_error: float | None) -> tuple[Floats, Floats]:
+        """How far a label that is not there may move the difference of two policies, down and up (n,).
+
+        Policies are given by the model that answers in each row, -1 for a review. Rows that both answer alike are
+        sure, whatever the truth is: in both, the same mistake is made or not.
+        """
+        hidden = self.field("hidden")
+        assert hidden is not None
+        at, answers = np.arange(self.n), self.records["answer"]
+        first, second = answers[at, np.maximum(one, 0)], answers[at, np.maximum(other, 0)]
+        gap = (first != second).astype(np.float64)
+        if max_error is not None:
+            gap = np.minimum(1.0, np.abs(first - second) / max_error)
+        both = hidden * np.where(one == other, 0.0, gap) * ((one >= 0) & (other >= 0))
+        return (np.where((one < 0) & (other >= 0), hidden, 0.0) + both,
+                np.where((one >= 0) & (other < 0), hidden, 0.0) + both)  # fmt: skip
 
     def due(self, delay: int) -> Ints:
         """The row before which each label is learnt."""
@@ -136,7 +189,7 @@ class Facts:
     """Rows of the log."""
     unlabelled: int = 0
     never: int = 0
-    """Rows left out because they have no label, and labels without a time, which never arrive."""
+    """Rows without a label, and labels without a time, which never arrive."""
     missing: list[int] = field(default_factory=list)
     least: list[float] = field(default_factory=list)
     most: list[float] = field(default_factory=list)
@@ -146,11 +199,25 @@ class Facts:
     late: float = 0.0
     """Mean seconds from a case to its label, among labels with a time."""
 
-    def look(self, confidence: Floats, losses: Floats, whole: Floats | float) -> None:
+    wrong: list[int] = field(default_factory=list)
+    """By model: answers that are a whole mistake, in rows with a label."""
+    weights: tuple[float, float] = 0.0, 0.0
+    """With probabilities of seeing a label: the sums of one over them, and of the squares, where labels were seen."""
+    hidden: int = 0
+    """With such probabilities: rows of which only bounds are known."""
+
+    @property
+    def effective(self) -> float:
+        """How many labels, if all were equally likely to be seen, would tell as much as those that were."""
+        return self.weights[0] ** 2 / self.weights[1] if self.weights[1] > 0.0 else 0.0
+
+    def look(self, confidence: Floats, losses: Floats, whole: Floats | float, labelled: Bools) -> None:
         """Count the models' answers; ``whole`` is the loss of a whole mistake."""
         gone = np.isnan(confidence)
-        for k, right in enumerate((~gone & (whole > losses.T).T).sum(axis=0)):
-            self.right[k] += int(right)
+        right = (whole > losses.T).T
+        for k, known in enumerate((~gone & labelled[:, np.newaxis]).T):
+            self.right[k] += int((known & right[:, k]).sum())
+            self.wrong[k] += int((known & ~right[:, k]).sum())
         for k in range(confidence.shape[1]):
             there = confidence[~gone[:, k], k]
             self.missing[k] += len(confidence) - len(there)
@@ -169,10 +236,10 @@ def largest(slices: Slices, column: str) -> float:
 
 
 def prepare(slices: Slices, options: Options, judge: Judge, max_stake: float, rows: Rows, progress: Progress) -> Facts:
-    """Check the rows and write those with a label to ``rows``."""
+    """Check the rows and write them to ``rows``."""
     n_models = len(options.models)
     facts = Facts(slices.rows, 0, 0, [0] * n_models, [np.inf] * n_models, [-np.inf] * n_models,
-                  [0] * n_models)  # fmt: skip
+                  [0] * n_models, wrong=[0] * n_models)  # fmt: skip
     times: list[Ints] = []
     last: int | None = None
     for begin, frame in slices:
@@ -189,22 +256,62 @@ def prepare(slices: Slices, options: Options, judge: Judge, max_stake: float, ro
             stake = numbers(frame[options.mistake_column], begin)
             _check_stakes(frame[options.mistake_column], stake, begin, max_stake)
             records["stake"] = stake / max_stake
-        records = records[judge.fill(records, frame, begin)]
-        facts.unlabelled += len(frame) - len(records)
-        facts.look(records["confidence"], records["losses"], records["stake"] if rows.has("stake") else 1.0)
-        if rows.has("due"):
+        labelled = judge.fill(records, frame, begin)
+        facts.unlabelled += len(frame) - int(labelled.sum())
+        whole = records["stake"] if rows.has("stake") else np.ones(len(records))
+        facts.look(records["confidence"], records["losses"], whole, labelled)
+        if rows.has("labelled"):
+            records["labelled"] = labelled
+            records["hidden"] = np.where(labelled, 0.0, whole)
+            records["losses"][~labelled] = 0.0
+        if options.decided is not None:
+            records["decided"] = judge.decided(frame, begin)
+        if rows.has("observed"):
+            _estimate(records, frame, whole, options, facts, begin)
+        if options.by_time:
             times.append(records["time"].copy())
         if options.label_time is not None:
-            comes = records["came"] != NEVER
-            facts.never += int((~comes).sum())
+            comes = labelled & (records["came"] != NEVER)
+            facts.never += int((labelled & ~comes).sum())
             facts.late += float((records["came"] - records["time"])[comes].sum() / 1e6)
         rows.append(records)
         progress("checking", begin + len(frame), slices.rows)
     if options.label_time is not None:
-        facts.late /= max(1, rows.n - facts.never)
+        facts.late /= max(1, rows.n - facts.unlabelled - facts.never)
     if rows.has("due"):
-        _count_due(rows, np.concatenate(times), options)
+        _count_due(rows, np.concatenate(times) if times else np.arange(rows.n), options)
     return facts
+
+
+def _estimate(
+    records: Array, frame: "pl.DataFrame", whole: Floats, options: Options, facts: Facts, begin: int
+) -> None:  # fmt: skip
+    """Fill in doubly robust estimates of losses where the label was seen with a known probability.
+
+    ``m + 1[seen] (l - m) / o``, with the probability o that the label is seen, and a guess m of the loss l that knows
+    nothing of the label: one minus the confidence. It is unbiased, however o came from the past. Where o is 0, or a
+    label that was to be seen is not there, only bounds are known.
+    """
+    assert options.observed is not None
+    column = frame[options.observed]
+    chance = numbers(column, begin)
+    check(column, np.isnan(chance) | ((chance >= 0.0) & (chance <= 1.0)), begin, "a probability in [0, 1]")
+    chance = np.nan_to_num(chance)
+    labelled, shows = records["labelled"] == 1, records["labelled"] == 1
+    if options.decided is not None:
+        shows = {"answered": records["decided"] >= 0, "reviewed": records["decided"] < 0}.get(
+            options.labels, np.ones(len(records), np.bool_)
+        )
+    known, open_ = chance > 0.0, np.where(chance > 0.0, chance, 1.0)
+    weight = np.where(known & shows, 1.0 / open_, np.where(known, 0.0, 1.0))
+    guess = np.where(known[:, np.newaxis], whole[:, np.newaxis] * (1.0 - records["confidence"]), 0.0)
+    guess = np.nan_to_num(guess)  # no answer
+    records["observed"] = chance
+    records["estimate"] = guess + weight[:, np.newaxis] * (records["losses"] - guess)
+    records["hidden"] = np.where(labelled, 0.0, weight * whole)
+    used = weight[known & shows & labelled]
+    facts.weights = facts.weights[0] + float(used.sum()), facts.weights[1] + float((used**2).sum())
+    facts.hidden += int((records["hidden"] > 0.0).sum())
 
 
 def _check_stakes(column: "pl.Series", stake: Floats, begin: int, most: float) -> None:
@@ -227,6 +334,7 @@ def _count_due(rows: Rows, times: Ints, options: Options) -> None:
     makes it so, before labels that arrive later. A label that has not arrived with the last row is never learnt.
     """
     n, never = len(times), len(times) + 1
+    rows.never = never
     for part in rows.slices():
         row = np.arange(part.begin, part.begin + part.n)
         if options.label_time is None:
@@ -242,8 +350,17 @@ def _count_due(rows: Rows, times: Ints, options: Options) -> None:
                 old = np.searchsorted(times, part.records["time"] + options.age.span, side="left")
             came = np.maximum(came, times[np.minimum(old, n - 1)])
             due = np.maximum(due, np.where(old >= n, never, old + 1))
-        part.records["due"], part.records["came"] = due, came
+        # A row without a label is not learnt at all: half of what it says would mislead.
+        part.records["due"], part.records["came"] = np.where(part.labelled, due, never), came
         rows.overwrite(part.begin, part.records)
+
+
+def without_label(slices: Slices, column: str) -> int:
+    """How many rows have no label."""
+    import polars as pl
+
+    whole = pl.scan_parquet(slices.path, glob=False).select(column)
+    return sum(int(blank(whole.slice(begin, SLICE).collect()[column]).sum()) for begin in range(0, slices.rows, SLICE))
 
 
 def check_enough(rows: int, log: str) -> None:

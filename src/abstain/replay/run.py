@@ -11,10 +11,21 @@ from .classes import Classes, Judge, oriented
 from .log import Log, Slices, is_date
 from .options import VALUE, Options, check_there, complete, dropped, unused
 from .play import Cases, Game, make_gate
-from .policies import Replay, curves, days, operating, policies, timeline
+from .policies import Replay, curves, days, operating, policies, rivals, timeline, where_from
 from .report import page
-from .rows import Progress, Rows, check_enough, largest, prepare
-from .wording import Setting, beside, doubts, how_late, how_much, notes, prices, unknown, verdict
+from .rows import Progress, Rows, check_enough, largest, prepare, without_label
+from .wording import (
+    Setting,
+    against_rivals,
+    doubts,
+    how_late,
+    how_much,
+    notes,
+    per_year,
+    prices,
+    unknown,
+    verdict,
+)
 
 FILES = ("replay.json", "cases.parquet", "gate.abstain", "report.html")
 
@@ -76,35 +87,44 @@ def _play(
     max_stake = 1.0
     if options.mistake_column is not None:
         max_stake = options.mistake_price or largest(slices, options.mistake_column)
-    gate = make_gate(options, pair, max_stake)
+    gates = [make_gate(options, pair, max_stake, k) for k in range(options.seeds)]
+    gate = gates[0]
+    unlabelled = without_label(slices, options.label)
+    check_enough(slices.rows - unlabelled, str(log.path))
     rows = Rows(scratch / "rows", len(models), said=pair is not None, stake=options.mistake_column is not None,
-                time=options.time is not None, due=options.by_time)  # fmt: skip
+                time=options.time is not None, due=options.by_time or unlabelled > 0, partly=unlabelled > 0,
+                decided=options.decided is not None, observed=options.observed is not None)  # fmt: skip
     facts = prepare(slices, options, Judge(options, classes, pair), max_stake, rows, progress)
-    check_enough(rows.n, str(log.path))
     slices.path.unlink()
     rows.cost = gate.review_price / gate.unit
     cases = Cases(scratch / "cases", models, gate.thresholds.shape[1])
     warm = int(options.warm_start * rows.n)
     n_classes = 1 if classes is None else len(classes.told_apart)
     mistake = rows.cost if task == "number" else 0.0
-    game = Game(rows, gate, warm=warm, mistake=mistake, n_classes=n_classes, cases=cases)
+    game = Game(rows, gates, options, warm=warm, mistake=mistake, n_classes=n_classes, cases=cases, scratch=scratch)
     played = game.play(min(options.late, rows.n), progress)
     progress("writing", 0, 1)
     scored = rows.n - played.first
     stakes = options.mistake_column is not None
-    table = policies(played, models, options.seed, None if stakes else options.max_error)
+    as_error = None if stakes else options.max_error
+    table = policies(played, models, options.seed, as_error)
+    versus = rivals(played, models, options.seed, as_error)
     delay = how_late(options, facts.late)
-    late = rows.mean_wait(options.late) >= rows.n / 10
+    dates, spent = is_date(log.sample(), options.time), days(played, rows)
+    stretch, saved = where_from(played, rows, dates)
     setting = Setting(
-        rows.n, scored, options.labels, options.capacity, late, gate.unit, options.unit, rows.cost, stakes
-    )
-    first = beside(table, setting)
+        rows.n, scored, options.labels, options.capacity, rows.mean_wait(options.late) / rows.n, gate.unit,
+        options.unit, rows.cost, stakes, played.base, played.lead, facts.unlabelled / rows.n,
+        options.observed is not None, stretch, spent,
+    )  # fmt: skip
+    lead = next(one for one in table if one.kind == played.lead)
+    first = per_year(lead, setting) + against_rivals(versus, setting)
     found = Replay(
         log=log.path.name, command=options.command(str(log.path), out), rows=rows.n, scored_rows=scored,
         first=played.first, task=task, labels=options.labels, delay=delay, models=models, cost=rows.cost,
         unit=options.unit, price=gate.unit, capacity=how_much(gate, options), share=options.capacity,
         policies=table,
-        timeline=timeline(played, rows, models, is_date(log.sample(), options.time)),
+        timeline=timeline(played, rows, models, dates),
         curves=curves(played, models), operating=operating(played, rows.cost),
         mistakes=[] if classes is None else [
             (name, *counts) for name, counts in zip(classes.told_apart, played.by_class.tolist(), strict=True)
@@ -113,7 +133,9 @@ def _play(
         notes=first + whose + prices(options, max_stake) + notes(options, facts, classes, rows.n),
         unknown=unknown(options, played, rows.n - warm, delay),
         warnings=doubts(options, facts, classes, pair, rows.n), beside=first, left_out=facts.unlabelled,
-        days=days(played, rows), stakes=stakes, max_error=options.max_error,
+        days=spent, stakes=stakes, max_error=options.max_error, baseline=played.base, lead=played.lead,
+        rivals=versus, runs=len(gates), stretch=stretch, saved=saved,
+        effective=facts.effective if rows.has("observed") else None,
     )  # fmt: skip
     cases.write(results / "cases.parquet")
     gate.save(results / "gate.abstain")
@@ -124,5 +146,10 @@ def _play(
 
 def as_json(found: Replay) -> dict[str, object]:
     """The contents of ``replay.json``."""
-    return {"rows": found.rows, "scored_rows": found.scored_rows, "cost": found.cost, "unit": found.unit,
-            "policies": [asdict(policy) for policy in found.policies]}  # fmt: skip
+    return {"rows": found.rows, "scored_rows": found.scored_rows, "without_label": found.left_out, "cost": found.cost,
+            "unit": found.unit, "price": found.price, "baseline": found.baseline, "about": found.lead,
+            "runs": found.runs, "effective_labels": found.effective, "verdict": found.verdict,
+            "policies": [asdict(policy) for policy in found.policies],
+            "rivals": [asdict(rival) for rival in found.rivals],
+            "saved": [asdict(part) for part in found.saved],
+            "stretch": None if found.stretch is None else asdict(found.stretch)}  # fmt: skip

@@ -6,8 +6,8 @@ from typing import Any
 from ..gate.gate import Gate
 from .classes import Classes
 from .options import CLASS, COST, PROBABILITY, Options
-from .play import ALL, GATE, OWN, TUNED, Outcome
-from .policies import Policy
+from .play import ALL, GATE, OWN, STACK, TO_COME, TODAY, TUNED, Outcome
+from .policies import Policy, Stretch, Versus
 from .rows import Facts
 
 
@@ -32,19 +32,30 @@ def money(loss: float, price: float, unit: str) -> str:
     return f"{value:,.{digits}f}{' ' if unit else ''}{unit}"
 
 
-def against(policy: Policy, tuned: Policy) -> tuple[str, str]:
-    """The difference from tuned in per cent of tuned, and its 95 % interval; "" for tuned itself.
+def price_of(policy: Policy, price: float, unit: str) -> str:
+    """The price of a policy per case; from the least to the largest, if labels are missing.
 
-    >>> tuned = Policy("tuned", "tuned", 0.2, 0.1, 0.1, None, None, None)
-    >>> against(Policy("gate", "gate", 0.15, 0.1, 0.1, -0.05, -0.06, -0.035), tuned)
+    >>> price_of(Policy("gate", "gate", 0.15, 0.1, 0.1, None, None, None, 0.1, 0.2), 5.0, "EUR")
+    '0.500 to 1.00 EUR'
+    """
+    if policy.known:
+        return money(policy.loss, price, unit)
+    assert policy.lowest is not None
+    assert policy.highest is not None
+    return f"{money(policy.lowest, price, '')} to {money(policy.highest, price, unit)}"
+
+
+def against(policy: "Policy | Versus") -> tuple[str, str]:
+    """The difference from the baseline in per cent of it, and its 95 % interval; "" where there is none.
+
+    >>> against(Policy("gate", "gate", 0.15, 0.1, 0.1, -0.05, -0.06, -0.035, 0.15, 0.15, -0.25, -0.3, -0.175))
     ('-25.0 %', '-30.0 to -17.5')
     """
-    if policy.difference is None or tuned.loss <= 0.0:
+    if policy.share is None or policy.share_low is None or policy.share_high is None:
         return "", ""
     share, *ends = (
-        f"{round(100.0 * one / tuned.loss, 1) + 0.0:+.1f}"  # no "-0.0"
-        for one in (policy.difference, policy.low, policy.high)
-        if one is not None
+        f"{round(100.0 * one, 1) + 0.0:+.1f}"  # no "-0.0"
+        for one in (policy.share, policy.share_low, policy.share_high)
     )
     return f"{share} %", " to ".join(ends)
 
@@ -106,27 +117,60 @@ class Setting:
     scored_rows: int
     labels: str
     share: float | None
-    late: bool
-    """Whether labels arrive after a tenth of the rows or more, on average."""
+    late: float
+    """How late labels arrive on average, as a share of the log."""
     price: float
     unit: str
     cost: float = 0.2
     """Cost of a review relative to the largest mistake."""
     stakes: bool = False
     """Whether a column has the prices of mistakes."""
+    baseline: str = TUNED
+    lead: str = GATE
+    unlabelled: float = 0.0
+    """The share of rows without a label."""
+    probabilities: bool = False
+    """Whether the log has the probabilities of seeing labels."""
+    stretch: Stretch | None = None
+    """The stretch that carries nearly all of the difference, if it is short."""
+    days: float | None = None
+    """How long the scored rows took, if times are known."""
+
+    def money(self, loss: float) -> str:
+        """A loss in the user's unit."""
+        return money(loss, self.price, self.unit)
+
+    def total(self, loss: float) -> str:
+        """A sum of losses in the user's unit, or in mistakes."""
+        text = self.money(loss)
+        return f"what {text} mistakes cost" if self.price == 1.0 and not self.unit else text
+
+    @property
+    def who(self) -> str:
+        """The policy that the verdict is about, as a subject."""
+        return "The gate" if self.lead == GATE else "What was decided"
+
+    @property
+    def it(self) -> str:
+        """What the baseline is called further on."""
+        return "today's threshold" if self.baseline == TODAY else "that threshold"
 
 
-def beyond(tuned: Policy, setting: Setting) -> str | None:
+def beyond(base: Policy, setting: Setting) -> str | None:
     """Say that the threshold needs more reviews than the capacity allows; None if it does not."""
-    if setting.share is None or not tuned.beyond(setting.share):
+    if setting.share is None or not base.beyond(setting.share):
         return None
     return (
-        f"that threshold sends {per_cent(tuned.reviewed)} to review, more than the {per_cent(setting.share)} there is "
+        f"{setting.it} sends {per_cent(base.reviewed)} to review, more than the {per_cent(setting.share)} there is "
         "capacity for, so it could not have been kept"
     )
 
 
-def reasons(tuned: Policy, retuned: Policy, setting: Setting) -> list[str]:
+LATE = 0.1
+"""Labels that arrive after this share of the log, on average, are a reason to lose."""
+
+
+def reasons(base: Policy, retuned: Policy, setting: Setting) -> list[str]:
     """Known reasons for a gate to lose; the most certain first."""
     found = []
     if setting.stakes and setting.cost < SMALL:
@@ -139,83 +183,163 @@ def reasons(tuned: Policy, retuned: Policy, setting: Setting) -> list[str]:
         found.append("labels come from reviews only, so that learning has to be paid for")
     if setting.rows < FEW:
         found.append(f"{setting.rows:,} rows are few to learn from")
-    if not setting.late and retuned.loss > (1.0 - BETTER) * tuned.loss:
+    late = setting.late >= LATE
+    if not late and retuned.loss > (1.0 - BETTER) * base.loss:
         found.append(
             "nothing drifts here (re-tuning with all labels does not help either), so that one threshold lasts"
         )
-    if setting.late:
-        found.append("labels come so late that most of the log is over before they do")
+    if late:
+        found.append(f"labels come late, on average after {per_cent(setting.late)} of the log")
     return found
 
 
+def the_baseline(base: Policy, setting: Setting) -> str:
+    """The baseline in words, with its price."""
+    price = price_of(base, setting.price, setting.unit)
+    if base.kind == TODAY:
+        return f"today's threshold, {base.name.partition(': ')[2]} ({price})"
+    return f"one threshold, set once on the first tenth of the log ({price})"
+
+
 def verdict(policies: list[Policy], setting: Setting) -> str:
-    """Compare the gate with the threshold tuned once, in one sentence."""
-    gate, tuned, retuned = (_of(policies, kind) for kind in (GATE, TUNED, ALL))
-    assert gate.difference is not None
-    assert gate.low is not None
-    assert gate.high is not None
-    costs = f"The gate costs {money(gate.loss, setting.price, setting.unit)} a case"
-    against = (
-        f"one threshold, set once on the first tenth of the log ({money(tuned.loss, setting.price, setting.unit)})"
-    )
-    too_much = beyond(tuned, setting)
-    why = ([too_much] if too_much else []) + reasons(tuned, retuned, setting)
-    if gate.low <= 0.0 <= gate.high:
-        if gate.difference == 0.0:
-            return f"{costs}, exactly as much as {against}."
-        sentence = f"{costs}, about as much as {against}: the difference of {_share(gate, tuned)} is within chance"
+    """Compare the gate, or what was decided, with the baseline."""
+    lead, base, retuned = (_of(policies, kind) for kind in (setting.lead, setting.baseline, ALL))
+    assert lead.difference is not None
+    assert lead.low is not None
+    assert lead.high is not None
+    costs = f"{setting.who} costs {price_of(lead, setting.price, setting.unit)} a case"
+    if not (lead.known and base.known):
+        return _bounded(lead, base, costs, setting)
+    other = the_baseline(base, setting)
+    too_much = beyond(base, setting)
+    why = ([too_much] if too_much else []) + (reasons(base, retuned, setting) if lead.kind == GATE else [])
+    if lead.low <= 0.0 <= lead.high:
+        if lead.difference == 0.0:
+            return f"{costs}, exactly as much as {other}."
+        sentence = f"{costs}, about as much as {other}: the difference of {_size(lead)} is within chance"
         return f"{sentence}{'; ' + why[0] if why else ''}."
-    total = money(abs(gate.difference) * setting.scored_rows, setting.price, setting.unit)
-    if setting.price == 1.0 and not setting.unit:
-        total = f"what {total} mistakes cost"
-    if gate.difference < 0.0:
+    total = setting.total(abs(lead.difference) * setting.scored_rows)
+    if lead.difference < 0.0:
+        saves = "saved" if setting.stretch is not None or lead.kind != GATE else "saves"
         return (
-            f"{costs}, {_share(gate, tuned)} less{_interval(gate, tuned)} than {against}: it saves {total} on "
-            f"{setting.scored_rows:,} cases{'; ' + too_much if too_much else ''}."
+            f"{costs}, {_size(lead)} less{_interval(lead)} than {other}: it {saves} {total} on "
+            f"{setting.scored_rows:,} cases{_carried(setting)}{'; ' + too_much if too_much else ''}."
         )
     because = "; ".join(why) if why else "no reason for it is known"
-    return f"{costs}, {_share(gate, tuned)} more{_interval(gate, tuned)} than {against}: {because}."
+    return f"{costs}, {_size(lead)} more{_interval(lead)} than {other}: {because}{_carried(setting)}."
 
 
-def beside(policies: list[Policy], setting: Setting) -> list[str]:
-    """A note next to the verdict if re-tuning was cheaper than the gate."""
-    gate, own = _of(policies, GATE), _of(policies, OWN)
-    if own.loss >= gate.loss:
-        return []
-    sentence = (
-        "A threshold tuned again every 500 rows, on the labels of its own answers, costs "
-        f"{money(own.loss, setting.price, setting.unit)} a case, {per_cent(1.0 - own.loss / gate.loss)} less than the "
-        "gate"
+def _carried(setting: Setting) -> str:
+    """Say that one stretch carries nearly all of the difference."""
+    one = setting.stretch
+    if one is None:
+        return ""
+    when = one.begin if one.begin == one.end else f"between {one.begin} and {one.end}"
+    when = f"on {when}" if one.begin == one.end and not one.begin.startswith("row") else when
+    share = "all of it" if one.carried >= 1.0 else f"{per_cent(one.carried)} of it"
+    rest = f"{setting.money(abs(one.rest))} {'less' if one.rest < 0.0 else 'more'} a case"
+    return (
+        f", {share} {when}, in {per_cent(one.part)} of the cases (in the others it costs {rest}): one event is no "
+        "rate to count on"
     )
-    if own.beyond(setting.share):
-        sentence += f"; it sends {per_cent(own.reviewed)} to review, more than there is capacity for"
-    return [f"{sentence}."]
+
+
+def _bounded(lead: Policy, base: Policy, costs: str, setting: Setting) -> str:
+    """The verdict where labels are missing: what is sure, and what is not identified."""
+    assert lead.low is not None
+    assert lead.high is not None
+    missing = f"{per_cent(setting.unlabelled)} of the rows have no label"
+    other = the_baseline(base, setting)
+    ends = [setting.money(abs(end)) for end in (lead.low, lead.high)]
+    if lead.high < 0.0:
+        return (
+            f"{costs}, {ends[1]} to {ends[0]} less than {other}. {missing}: whatever they are, it saves at least "
+            f"{setting.total(-lead.high * setting.scored_rows)} on {setting.scored_rows:,} cases."
+        )
+    if lead.low > 0.0:
+        return (
+            f"{costs}, {ends[0]} to {ends[1]} more than {other}. {missing}: whatever they are, it loses at least "
+            f"{setting.total(lead.low * setting.scored_rows)} on {setting.scored_rows:,} cases."
+        )
+    how = "" if setting.probabilities else (
+        " The columns of what was decided, and of the probability that its label would be seen, identify more "
+        "(--decided, --observed)."
+    )  # fmt: skip
+    return (
+        f"{costs}, {other.replace(' (', ', ', 1).removesuffix(')')}: which of them is cheaper is not identified. "
+        f"{missing}, and the difference is between {ends[0]} less and {ends[1]} more.{how}"
+    )
+
+
+INSTEAD = {
+    TUNED: "one threshold, set once on the first tenth of the log",
+    OWN: "a threshold tuned again every 500 rows, on the labels of its own answers",
+    STACK: "a logistic stack of the models, fitted again every 500 rows, on the labels of its own answers",
+}
+"""Rivals in words."""
+
+
+def against_rivals(rivals: list[Versus], setting: Setting) -> list[str]:
+    """One sentence for each rival: is the policy of the verdict cheaper?"""
+    found = []
+    for rival in rivals:
+        share, interval = against(rival)
+        if not share:
+            ends = " to ".join(f"{end * setting.price:+.3g}" for end in (rival.low, rival.high))
+            share, interval = f"{ends} {setting.unit}".strip() + " a case", "bounds, with chance"
+        else:
+            interval = f"95 % interval: {interval}"
+        sure = "cheaper" if rival.high < 0.0 else "dearer" if rival.low > 0.0 else "as good as equal"
+        if rival.low <= 0.0 <= rival.high and rival.share is None:
+            sure = "not identified"
+        found.append(f"Against {INSTEAD[rival.kind]}: {share} ({interval}), {sure}.")
+    return found
+
+
+MONTH, YEAR = 365.25 / 12.0, 365.25
+
+
+def per_year(lead: Policy, setting: Setting) -> list[str]:
+    """What a saving, or a loss, is per month and year, if times are known and no single stretch carries it."""
+    if setting.days is None or setting.days < 1.0 or lead.low is None or lead.high is None or not lead.known:
+        return []
+    if lead.difference is None or lead.low <= 0.0 <= lead.high:
+        return []
+    if setting.stretch is not None:
+        return ["No amount per month or year is given, because one stretch of the log carries nearly all of it."]
+    rate = setting.scored_rows / setting.days
+    each = [setting.total(abs(lead.difference) * rate * length) for length in (MONTH, YEAR)]
+    ends = sorted(abs(end) * rate * YEAR for end in (lead.low, lead.high))
+    side = "saving" if lead.difference < 0.0 else "loss"
+    return [
+        f"If it went on like these {setting.days:.0f} days, the {side} would be {each[0]} a month and {each[1]} a year "
+        f"(95 % interval of the year: {setting.money(ends[0])} to {setting.money(ends[1])})."
+    ]
 
 
 def _of(policies: list[Policy], kind: str) -> Policy:
     return next(one for one in policies if one.kind == kind)
 
 
-def _share(gate: Policy, tuned: Policy) -> str:
-    assert gate.difference is not None
-    return per_cent(abs(gate.difference) / tuned.loss) if tuned.loss > 0.0 else "any share"
+def _size(lead: Policy) -> str:
+    return "any share" if lead.share is None else per_cent(abs(lead.share))
 
 
-def _interval(gate: Policy, tuned: Policy) -> str:
+def _interval(lead: Policy) -> str:
     """The 95 % interval of the share, in words."""
-    assert gate.low is not None
-    assert gate.high is not None
-    if tuned.loss <= 0.0:
+    if lead.share_low is None or lead.share_high is None:
         return ""
-    ends = sorted(abs(end) / tuned.loss for end in (gate.low, gate.high))
+    ends = sorted(abs(end) for end in (lead.share_low, lead.share_high))
     return f" (95 % interval: {per_cent(ends[0])} to {per_cent(ends[1])})"
 
 
 def notes(options: Options, facts: Facts, classes: Classes | None, rows: int) -> list[str]:
     """Notes on what may surprise: missing labels and answers, few rows, a single model."""
     found = []
+    if options.seeds > 1:
+        found.append(f"The gate is played {options.seeds} times with different random choices; its price is the mean.")
     if facts.unlabelled:
-        found.append(f"{facts.unlabelled:,} of {facts.rows:,} rows have no label and were left out.")
+        found.append(_missing_labels(options, facts))
     if facts.never:
         found.append(f"{facts.never:,} labels have no time in {options.label_time}: they come after the last row.")
     if rows < FEW:
@@ -241,10 +365,33 @@ def notes(options: Options, facts: Facts, classes: Classes | None, rows: int) ->
             are = "is" if n == 1 else "are"
             found.append(f"{what} of {len(classes.labels):,} {are} never given by a model, in {times:,} rows.")
     if options.capacity is not None:
-        found.append("The capacity holds for the gate only: the others review as much as they like, and are marked.")
+        found.append(
+            "The capacity holds for the gate, for thresholds tuned once or again, and for the stack; the others review "
+            "as much as they like, and are marked."
+        )
     if options.time is not None and options.label_time is None:
         found.append(f"Times are those of {options.time}; labels come by the number of rows.")
     return found
+
+
+def _missing_labels(options: Options, facts: Facts) -> str:
+    """Say what missing labels do to prices."""
+    rows = f"{facts.unlabelled:,} of {facts.rows:,} rows have no label"
+    learnt = "Gates and tuned policies learn from the rows with a label only, which may be special."
+    if options.observed is None:
+        return (
+            f"{rows}: a policy that answers them costs something between the first and the second price of its row. "
+            f"{learnt}"
+        )
+    found = (
+        f"{rows}: prices are doubly robust estimates, with the probabilities in {options.observed}. The effective "
+        f"number of labels is {facts.effective:,.0f}."
+    )
+    if facts.hidden:
+        found += (
+            f" {facts.hidden:,} rows could not show a label, or should have shown one: for them there are only bounds."
+        )
+    return f"{found} {learnt}"
 
 
 def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]:
@@ -252,10 +399,12 @@ def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]
     unseen = {"answered": out.counts["reviewed"], "reviewed": cases - out.counts["reviewed"], "both": 0}[options.labels]
     found = []
     if unseen:
-        whose = "reviewed" if options.labels == "answered" else "answered"
+        whose, what = ("reviewed", "a review") if options.labels == "answered" else ("answered", "an answer")
         found.append(
-            f"{unseen:,} labels of {cases:,} ({per_cent(unseen / cases)}) were never seen: those of {whose} cases."
+            f"{unseen:,} of {cases:,} cases ({per_cent(unseen / cases)}) were {whose}, and {what} shows no label here."
         )
+    if out.counts[TO_COME]:
+        found.append(f"{out.counts[TO_COME]:,} labels had not arrived when the log ended.")
     if delay != "at once":
         found.append(f"Labels came {delay}.")
     if out.counts["unanswered"]:
@@ -276,8 +425,8 @@ def doubts(
     """Warnings: models that are never right, or wrong so often that ``--positive`` must be the other class."""
     found = []
     for k, model in enumerate(options.models):
-        answers = rows - facts.missing[k]
-        wrong = answers - facts.right[k]
+        wrong = facts.wrong[k]
+        answers = wrong + facts.right[k]
         if model.kind == PROBABILITY and pair is not None and wrong > rows / 2:
             found.append(
                 f"{model.name} is wrong in {per_cent(wrong / rows)} of the rows with a label: is --positive the other "

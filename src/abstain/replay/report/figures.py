@@ -18,8 +18,9 @@ CASES_A_POINT = 250
 MOST_LINES = 12
 MOST_AREAS = 6
 KINDS = {
-    "gate": "the gate", "tuned": "tuned once", "retuned-own": "re-tuned, own labels",
-    "retuned-all": "re-tuned, all labels", "hindsight": "best in hindsight",
+    "decided": "as it was decided", "gate": "the gate", "today": "today's threshold", "tuned": "tuned once",
+    "retuned-own": "re-tuned, own labels", "stack": "stack, own labels", "retuned-all": "re-tuned, all labels",
+    "hindsight": "best in hindsight",
 }  # fmt: skip
 
 
@@ -229,7 +230,8 @@ FONT = "system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif"
 POLICIES = {
     "gate": Look(BLUE, width=3.2), "tuned": Look(VERMILION, "dash"), "retuned-own": Look(ORANGE, "dot"),
     "retuned-all": Look(GREEN, "dashdot"), "hindsight": Look("#555555", "longdash", 1.4),
-    "capacity": Look(BLACK, "dot", 1.6),
+    "capacity": Look(BLACK, "dot", 1.6), "stack": Look(PURPLE, "longdashdot"), "today": Look(BLACK, "dash"),
+    "decided": Look(BLACK, width=2.4),
 }  # fmt: skip
 MONEY: Figure = {"hoverformat": ",.4~g", "rangemode": "normal"}
 """An axis of prices."""
@@ -326,13 +328,29 @@ def curves(shows: Trade, looks: Mapping[str, Look]) -> Drawn:
     return Drawn({"data": data, "layout": layout}, [*keys, Key("the gate", gate, "point")])
 
 
-def bars(shows: Sequence[ClassMistakes]) -> Drawn:
+def saved(replay: Replay) -> Drawn:
+    """One bar for what was saved in each part of the log."""
+    values = [part.saved * replay.price for part in replay.saved]
+    names = [shown(part.begin) for part in replay.saved]
+    told = [f"from {name}, {part.rows:,} cases: {value:,.4g}" for name, part, value in
+            zip(names, replay.saved, values, strict=True)]  # fmt: skip
+    colours = [POLICIES["gate"].colour if value >= 0.0 else POLICIES["tuned"].colour for value in values]
+    data = [{"type": "bar", "x": list(range(len(values))), "y": values, "customdata": told,
+             "hovertemplate": "%{customdata}<extra></extra>", "marker": {"color": colours}}]  # fmt: skip
+    step = -(-len(names) // 5)
+    x = {"tickmode": "array", "tickvals": list(range(0, len(names), step)), "ticktext": names[::step], "tickangle": 0,
+         "showgrid": False}  # fmt: skip
+    layout = _layout(280, x, MONEY | {"zeroline": True, "zerolinecolor": "#8A939B"}, hovermode="closest")
+    return Drawn({"data": data, "layout": layout}, [Key("saved", POLICIES["gate"], "area")])
+
+
+def bars(shows: Sequence[ClassMistakes], lead: str = "gate", base: str = "tuned") -> Drawn:
     """Two bars per class, one below the other, so that names fit on a phone."""
     places = list(range(len(shows)))
     data, keys = [], []
     for kind, label, shares in (
-        ("gate", "the gate", [one.gate for one in shows]),
-        ("tuned", "tuned once", [one.tuned for one in shows]),
+        (lead, KINDS[lead], [one.gate for one in shows]),
+        (base, KINDS[base], [one.tuned for one in shows]),
     ):
         told = [
             f"{shown(one.name)}, {label}: {value:.1%} of {one.rows:,}" for one, value in zip(shows, shares, strict=True)

@@ -18,7 +18,7 @@ MINUS = "\N{MINUS SIGN}"
 
 
 class Money(NamedTuple):
-    """The gate compared with the tuned threshold, per case and per `CASES`."""
+    """The policy of the verdict compared with the baseline, per case and per `CASES`."""
 
     gate: str
     tuned: str
@@ -67,7 +67,8 @@ def plain_price(replay: Replay, value: float) -> str:
 
 def scale(replay: Replay) -> float:
     """The price per case that fixes the decimals of all prices: of the gate or the tuned threshold, or the largest."""
-    found = [policy.loss * replay.price for policy in replay.policies if policy.kind in ("gate", "tuned")]
+    kinds = (replay.lead, replay.baseline)
+    found = [policy.loss * replay.price for policy in replay.policies if policy.kind in kinds]
     return max(found, default=0.0) or max((policy.loss * replay.price for policy in replay.policies), default=0.0)
 
 
@@ -76,24 +77,32 @@ def of_kind(replay: Replay, kind: str) -> Policy | None:
     return next((policy for policy in replay.policies if policy.kind == kind), None)
 
 
+def who(replay: Replay) -> tuple[str, str, str]:
+    """The policy of the verdict as a subject and on a label, and the baseline."""
+    lead = ("The gate", "the gate") if replay.lead == "gate" else ("What was decided", "as it was decided")
+    return (*lead, "today's threshold" if replay.baseline == "today" else "one threshold")
+
+
 def money(replay: Replay) -> Money | None:
-    """What the gate saved or lost against the tuned threshold; None if they were not compared."""
-    gate, tuned = of_kind(replay, "gate"), of_kind(replay, "tuned")
-    if gate is None or tuned is None or gate.difference is None:
+    """What was saved or lost against the baseline; None if they were not compared, or labels are missing."""
+    gate, tuned = of_kind(replay, replay.lead), of_kind(replay, replay.baseline)
+    if gate is None or tuned is None or gate.difference is None or not (gate.known and tuned.known):
         return None
+    subject, _, base = who(replay)
     each = CASES * replay.price
     saved = -gate.difference * each
     ends = None if gate.low is None or gate.high is None else (-gate.high * each, -gate.low * each)
     largest = max(abs(saved), *map(abs, ends or (0.0,)))
     lost = saved < 0.0
     size = amount(replay, abs(saved), largest)
-    part = f", {percent(abs(gate.difference) / tuned.loss)} of what one threshold costs" if tuned.loss else ""
+    part = f", {percent(abs(gate.difference) / tuned.loss)} of what {base} costs" if tuned.loss else ""
     if saved == 0.0:
-        sentence = "The gate costs exactly as much as one threshold"
+        sentence = f"{subject} costs exactly as much as {base}"
     elif lost:
-        sentence = f"The gate loses: it costs {size} more than one threshold for every {CASES:,} cases{part}"
+        sentence = f"{subject} loses: it costs {size} more than {base} for every {CASES:,} cases{part}"
     else:
-        sentence = f"The gate saves {size} for every {CASES:,} cases{part}"
+        verb = "saves" if replay.stretch is None and replay.lead == "gate" else "saved"
+        sentence = f"{subject} {verb} {size} for every {CASES:,} cases{part}"
     sentence += f". {_doubt(ends, lost)}" if ends is not None and saved != 0.0 else "."
     shown = "" if ends is None else _interval(ends, lost, largest)
     return Money(
@@ -131,14 +140,15 @@ def prices(replay: Replay) -> str:
 
 def reviews(replay: Replay) -> str | None:
     """How many cases reviewers see with and without the gate; per day, if the log has times and lasts a day."""
-    gate, tuned = of_kind(replay, "gate"), of_kind(replay, "tuned")
+    gate, tuned = of_kind(replay, replay.lead), of_kind(replay, replay.baseline)
     if gate is None or tuned is None:
         return None
     shares = tuple(per_cent(policy.reviewed).removesuffix(" %") for policy in (gate, tuned))
+    begin = "With the gate your reviewers see" if replay.lead == "gate" else "Your reviewers saw"
     if shares[0] == shares[1]:
-        sentence = f"With the gate your reviewers see {shares[0]} of 100 cases, as many as with one threshold"
+        sentence = f"{begin} {shares[0]} of 100 cases, as many as with {who(replay)[2]}"
     else:
-        sentence = f"With the gate your reviewers see {shares[0]} of 100 cases instead of {shares[1]}"
+        sentence = f"{begin} {shares[0]} of 100 cases instead of {shares[1]}"
     if replay.days is None or replay.days < 1.0:
         return f"{sentence}."
     each = (policy.reviewed * replay.scored_rows / replay.days for policy in (gate, tuned))
@@ -148,8 +158,12 @@ def reviews(replay: Replay) -> str | None:
 
 MEANINGS = {
     "gate": "learns from the labels that came back, and changes model and threshold as it goes.",
+    "decided": "what was really decided at the time, as the log says.",
+    "today": "the model and the threshold that you said are in use today.",
     "tuned": "one model and one threshold, the best on the first {first:,} cases with all their labels, then left "
     "alone: what most people do today.",
+    "stack": "a logistic regression on what all models say, which sends a case to review if its expected mistake costs "
+    "more; fitted again and again on the labels of its own answers: what a careful engineer would build.",
     "retuned-own": "chosen again and again on recent cases, from the labels its own decisions brought: what people do "
     "next. It does not see what became of the cases it decided otherwise.",
     "retuned-all": "the same, but it sees the label of every case, which nobody does who hands cases over.",
@@ -182,9 +196,15 @@ def rows(replay: Replay) -> list[Row]:
 
 def _row(replay: Replay, policy: Policy) -> Row:
     size, price = scale(replay), replay.price
-    share, interval = against(policy, of_kind(replay, "tuned") or policy)
+    share, interval = against(policy)
     amount = "" if policy.difference is None else number(policy.difference * price, size, sign=True)
-    return Row(policy.kind, policy.name, number(policy.loss * price, size), percent(policy.mistakes),
+    cost = number(policy.loss * price, size)
+    if not policy.known:
+        cost = f"{number((policy.lowest or 0.0) * price, size)} to {number((policy.highest or 0.0) * price, size)}"
+    if policy.low is not None and policy.high is not None and replay.left_out and replay.effective is None:
+        amount = ""
+        share = f"{number(policy.low * price, size, sign=True)} to {number(policy.high * price, size, sign=True)}"
+    return Row(policy.kind, policy.name, cost, percent(policy.mistakes),
                percent(policy.reviewed), share.replace("-", MINUS), interval.replace("-", MINUS), amount,
                policy.beyond(replay.share))  # fmt: skip
 
@@ -213,9 +233,18 @@ def sections(replay: Replay) -> list[Section]:
     """The sections that have something to show."""
     looks = model_looks(list(dict.fromkeys([*figures.most_followed(replay), *replay.models])))
     found: list[Section] = []
+    if len(replay.saved) > 1 and not (replay.left_out and replay.effective is None):
+        found.append(_saved(replay))
     if replay.timeline.row:
         found += [*_policies(replay), *_gate(replay, looks), *_answers(replay, looks)]
     return [*found, *_results(replay, looks)]
+
+
+def _saved(replay: Replay) -> Section:
+    what = "Each bar is a day." if replay.saved[0].begin[:3] != "row" else "Each bar is a tenth of the counted cases."
+    text = f"What {who(replay)[1]} saved against {who(replay)[2]}; below 0 it lost. {what} "
+    text += "If few bars carry it all, it was an event: do not expect it every month."
+    return Section("saved", "Where the saving came from", text, f"saved{_unit(replay)}", figures.saved(replay))
 
 
 def _unit(replay: Replay) -> str:
@@ -228,11 +257,13 @@ def _policies(replay: Replay) -> Iterator[Section]:
         f"Lower is better. Each point is the mean of about {round(replay.rows / points):,} cases. The grey part at the "
         "left is what the tuned threshold was chosen on: it knew these cases beforehand, so they do not count."
     )
+    if replay.left_out and replay.effective is None:
+        text += " Where labels are missing, the line is half way between the best case and the worst."
     drawn = lines(figures.prices(replay), POLICIES, MONEY)
     yield Section("prices", "Price over time", text, f"price a case{_unit(replay)}", drawn)
     text = "How much work was left to people."
     if replay.share is not None:
-        text += f" The reviewers' capacity was {replay.capacity}, the dotted black line; it holds for the gate only."
+        text += f" The reviewers' capacity was {replay.capacity}, the dotted black line."
     yield Section("reviews", "Reviews over time", text, "share of cases reviewed",
                   lines(figures.reviews(replay), POLICIES, share()))  # fmt: skip
 
@@ -284,7 +315,9 @@ def _results(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
         yield Section("curves", "Answering more, or making fewer mistakes", text, axis, curves(shows, looks))
     if replay.mistakes:
         text = "Cases that were answered wrongly, by what the right answer was."
-        yield Section("classes", "Mistakes by class", text, "", bars(figures.mistakes(replay)))
+        yield Section(
+            "classes", "Mistakes by class", text, "", bars(figures.mistakes(replay), replay.lead, replay.baseline)
+        )
 
 
 def write(replay: Replay, path: Path) -> None:
@@ -309,6 +342,7 @@ def html(replay: Replay) -> str:
             figures={section.key: section.drawn.figure for section in found},
             prices=prices(replay),
             reviews=reviews(replay),
+            who=who(replay),
             notes=[note for note in replay.notes if note not in replay.beside],
             plotly=get_plotlyjs(),
         )

@@ -1,0 +1,245 @@
+"""Labels that are missing: bounds that hold whatever they are, and estimates where it is known how they got lost."""
+
+import itertools
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from abstain.errors import InputError
+from abstain.replay.run import replay
+
+from .logs import NAMES, options, small_log
+
+pytestmark = pytest.mark.usefixtures("no_page")
+
+
+def by_kind(found):
+    return {one.name if one.kind == "always" else one.kind: one for one in found.policies}
+
+
+def selective(frame, seed=0, floor=0.0):
+    """Labels of surely answered rows only, as a gate's own log has them: the uncertain ones are missing."""
+    rng = np.random.default_rng(seed)
+    chance = np.clip(frame["gbm_confidence"].fill_null(0.0).to_numpy() * 2.0 - 0.9, floor, 1.0)
+    seen = (rng.random(len(frame)) < chance) & frame["gbm"].is_not_null().to_numpy()
+    seen[: len(frame) // 10] |= frame["gbm"].is_not_null().to_numpy()[: len(frame) // 10]
+    chance[: len(frame) // 10] = 1.0
+    return frame.with_columns(
+        label=pl.when(pl.Series(seen)).then("label"),
+        decided=pl.when(pl.Series(seen)).then(pl.lit("gbm")).otherwise(pl.lit("review")),
+        observed=pl.Series(chance),
+    )
+
+
+def test_bounds_hold_whatever_the_labels_are(tmp_path):
+    """Of policies that do not learn, the true price is inside the bounds, and each end is reached by some labels."""
+    frame = small_log(1_000, missing=0.0)
+    frame.write_csv(tmp_path / "all.csv")
+    whole = by_kind(replay(tmp_path / "all.csv", options(today="gbm:0.8"), tmp_path / "out"))
+    selective(frame).write_csv(tmp_path / "log.csv")
+    found = replay(tmp_path / "log.csv", options(today="gbm:0.8"), tmp_path / "out")
+    part = by_kind(found)
+    for kind in ("always gbm", "always rules", "today", "review"):
+        one, true = part[kind], whole[kind]
+        assert one.lowest - 1e-12 <= true.loss <= one.highest + 1e-12
+        assert one.known == (kind == "review")
+        if kind != "today":
+            assert one.low <= true.difference <= one.high
+    # The rows that were answered are the easy ones: to leave the others out is to say that it costs less than it does.
+    answered = selective(frame).slice(100).filter(pl.col("label").is_not_null())
+    naive = (answered["gbm"] != answered["label"]).mean()
+    assert naive < 0.9 * whole["always gbm"].loss
+    told = json.loads((tmp_path / "out" / "replay.json").read_text())
+    assert told["without_label"] == found.left_out > 400
+    assert all(policy["lowest"] <= policy["loss"] <= policy["highest"] for policy in told["policies"])
+    assert part["always gbm"].share is None
+    assert "is not identified" in found.verdict
+    assert "(--decided, --observed)" in found.verdict
+
+
+@pytest.mark.parametrize("classes", [("a", "b"), ("a", "b", "c")])
+def test_the_ends_of_bounds_are_reached(tmp_path, classes):
+    """Small logs with all labels there could be: the least and the largest difference are the bounds themselves."""
+    frame = small_log(120, missing=0.0, classes=classes, seed=4)
+    gone = [30, 57, 58, 99, 110]
+    holes = frame.with_columns(label=pl.when(~pl.int_range(120).is_in(gone)).then("label"))
+    holes.write_csv(tmp_path / "log.csv")
+    given = options(today="rules:0.6")
+    part = by_kind(replay(tmp_path / "log.csv", given, tmp_path / "out"))
+    today = part["today"]
+    labels, answers = frame["label"].to_list(), {name: frame[name].to_list() for name in NAMES}
+    sure = frame["rules_confidence"].to_list()
+    losses, apart = [], []
+    for truth in itertools.product(classes, repeat=len(gone)):
+        true = [*labels]
+        for row, one in zip(gone, truth, strict=True):
+            true[row] = one
+        gbm = [float(answers["gbm"][t] != true[t]) for t in range(12, 120)]
+        own = [float(answers["rules"][t] != true[t]) if sure[t] > 0.6 else 0.25 for t in range(12, 120)]
+        losses.append((np.mean(gbm), np.mean(own)))
+        apart.append(np.mean(gbm) - np.mean(own))
+    for k, policy in enumerate((part["always gbm"], today)):
+        assert (policy.lowest, policy.highest) == pytest.approx((np.min(losses, axis=0)[k], np.max(losses, axis=0)[k]))
+    always = part["always gbm"]
+    assert always.difference == pytest.approx((min(apart) + max(apart)) / 2)
+    assert always.low <= min(apart)
+    assert max(apart) <= always.high
+
+
+def test_rows_that_two_policies_answer_alike_are_sure(tmp_path):
+    """If both give the same answer, they make the same mistake or none: the difference is known, the price is not."""
+    frame = small_log(300, missing=0.0).with_columns(rules=pl.col("gbm"), rules_confidence=pl.lit(0.9))
+    frame = frame.with_columns(label=pl.when(pl.int_range(300) % 3 > 0).then("label"))
+    frame.write_csv(tmp_path / "log.csv")
+    part = by_kind(replay(tmp_path / "log.csv", options(today="rules:0.5"), tmp_path / "out"))
+    always = part["always gbm"]
+    assert not always.known
+    assert (always.difference, always.low, always.high) == (0.0, 0.0, 0.0)
+
+
+def test_numbers_that_are_close_differ_by_little(tmp_path):
+    rng = np.random.default_rng(0)
+    truth = rng.normal(0.0, 1.0, 300)
+    frame = pl.DataFrame(
+        {"y": truth, "a": truth + 0.1, "a_error": [0.2] * 300, "b": truth + 0.3, "b_error": [0.2] * 300}
+    )
+    frame.with_columns(y=pl.when(pl.int_range(300) % 2 == 0).then("y")).write_csv(tmp_path / "log.csv")
+    models = ("a=a:a_error", "b=b:b_error")
+    given = options(models=tuple(map(number, models)), label="y", max_error=2.0, today="a:0.1")
+    part = by_kind(replay(tmp_path / "log.csv", given, tmp_path / "out"))
+    always = part["always b"]
+    assert always.high - always.low <= 0.2 + 0.05  # 0.1 either way in half of the rows, and chance
+    assert always.low <= 0.1 <= always.high + 1e-12
+
+
+def number(text):
+    from abstain.replay.options import model_columns
+
+    return model_columns("value", text)
+
+
+def test_the_estimate_is_unbiased_by_enumeration(tmp_path):
+    """Every way in which labels of a few rows can be seen or not, weighed by its probability: the mean is the truth."""
+    frame = small_log(110, missing=0.0, seed=2)
+    rows, chances = [40, 60, 61, 80], [0.5, 0.25, 0.7, 0.9]
+    # A row that is not scored has no label in any case, so that estimates are made in all of them.
+    base = frame.with_columns(
+        label=pl.when(pl.int_range(110) != 5).then("label"), decided=pl.lit("gbm"),
+        observed=pl.when(pl.int_range(110) == 5).then(0.0).otherwise(1.0),
+    )  # fmt: skip
+    given = options(today="rules:0.6", decided="decided", observed="observed")
+    frame.write_csv(tmp_path / "all.csv")
+    whole = by_kind(replay(tmp_path / "all.csv", options(today="rules:0.6"), tmp_path / "out"))
+    means = dict.fromkeys(("always gbm", "always rules", "today"), 0.0)
+    for seen in itertools.product((True, False), repeat=len(rows)):
+        weight = np.prod([p if s else 1 - p for p, s in zip(chances, seen, strict=True)])
+        label, decided, observed = (base[name].to_list() for name in ("label", "decided", "observed"))
+        for row, chance, shown in zip(rows, chances, seen, strict=True):
+            observed[row] = chance
+            if not shown:
+                label[row], decided[row] = None, "review"
+        log = base.with_columns(label=pl.Series(label), decided=pl.Series(decided), observed=pl.Series(observed))
+        log.write_csv(tmp_path / "log.csv")
+        part = by_kind(replay(tmp_path / "log.csv", given, tmp_path / "out"))
+        for kind in means:
+            means[kind] += weight * part[kind].loss
+            assert part[kind].known
+    for kind, mean in means.items():
+        assert mean == pytest.approx(whole[kind].loss, abs=1e-9), kind
+
+
+@pytest.mark.long
+def test_intervals_of_estimates_cover_under_adaptive_logging(tmp_path):
+    """Whether a label is seen depends on what was seen before; of 60 logs about 95 % have the truth in the interval."""
+    inside = 0
+    for seed in range(60):
+        frame = small_log(2_000, missing=0.0, seed=seed)
+        rng = np.random.default_rng(seed)
+        wrong = (frame["gbm"] != frame["label"]).to_numpy()
+        seen, chance, lately = np.zeros(2_000, np.bool_), np.ones(2_000), 0.3
+        for t in range(200, 2_000):
+            chance[t] = np.clip(1.0 - 2.0 * lately, 0.1, 1.0)
+            seen[t] = rng.random() < chance[t]
+            if seen[t]:
+                lately += 0.05 * (wrong[t] - lately)
+        seen[:200] = True
+        log = frame.with_columns(
+            label=pl.when(pl.Series(seen)).then("label"), observed=pl.Series(chance),
+            decided=pl.when(pl.Series(seen)).then(pl.lit("gbm")).otherwise(pl.lit("review")),
+        )  # fmt: skip
+        log.write_csv(tmp_path / "log.csv")
+        given = options(today="gbm:0.7", decided="decided", observed="observed")
+        found = replay(tmp_path / "log.csv", given, tmp_path / "out")
+        always, scored = by_kind(found)["always gbm"], frame.slice(200)
+        sure = (scored["gbm_confidence"] > 0.7).to_numpy()
+        true = (wrong[200:] - np.where(sure, wrong[200:], 0.25)).mean()
+        inside += always.low <= true <= always.high
+        assert 100 < found.effective < 2_000
+    assert inside >= 54
+
+
+def test_what_could_not_be_seen_has_bounds(tmp_path):
+    """Where the probability is 0, and where a label should have come and did not, nothing is estimated."""
+    frame = small_log(400, missing=0.0)
+    row = pl.int_range(400)
+    never, lost = row % 10 == 3, row % 10 == 7
+    frame = frame.with_columns(
+        observed=pl.when(never).then(0.0).otherwise(0.5),
+        decided=pl.when(never | (row % 2 == 0)).then(pl.lit("review")).otherwise(pl.lit("gbm")),
+    ).with_columns(label=pl.when((pl.col("decided") == "gbm") & ~lost | (row < 40)).then("label"))
+    frame.write_csv(tmp_path / "log.csv")
+    found = replay(tmp_path / "log.csv", options(decided="decided", observed="observed"), tmp_path / "out")
+    always = by_kind(found)["always gbm"]
+    # 36 rows could not be seen; 36 that should have been seen count twice, as every label that was seen does.
+    assert always.highest - always.lowest == pytest.approx((36 + 36 * 2) / 360)
+    assert "for them there are only bounds" in " ".join(found.notes)
+    assert f"The effective number of labels is {found.effective:,.0f}." in " ".join(found.notes)
+
+
+def test_what_was_decided_is_the_headline(tmp_path):
+    """With all the labels of what was answered, the price of what was decided is exact."""
+    frame = selective(small_log(1_000, missing=0.0), floor=0.05)
+    frame.write_csv(tmp_path / "log.csv")
+    found = replay(tmp_path / "log.csv", options(decided="decided", observed="observed"), tmp_path / "out")
+    assert (found.lead, found.baseline) == ("decided", "tuned")
+    scored = frame.slice(100)
+    true = scored.select(
+        pl.when(pl.col("decided") == "review")
+        .then(0.25)
+        .otherwise((pl.col("gbm") != pl.col("label")).cast(float))
+        .mean()
+    ).item()
+    decided = by_kind(found)["decided"]
+    assert found.verdict.startswith("What was decided costs")
+    assert decided.known
+    bounds = by_kind(replay(tmp_path / "log.csv", options(decided="decided"), tmp_path / "out"))["decided"]
+    assert (bounds.lowest, bounds.highest) == pytest.approx((true, true))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"observed": "observed"}, "--observed: expected --decided with it"),
+        ({"decided": "label"}, "column label: expected review, or the model that answered .gbm, rules."),
+        ({"decided": "decided", "observed": "big"}, "column big: expected a probability in .0, 1."),
+        ({"today": "gbm"}, "--today: expected MODEL:THRESHOLD with one of gbm, rules, got 'gbm'"),
+        ({"today": "xgb:0.5"}, "--today: expected MODEL:THRESHOLD with one of gbm, rules"),
+        ({"today": "gbm:high"}, "--today: expected a threshold from 0 to 1 after the colon, got 'high'"),
+        ({"today": "gbm:1.5"}, "--today: expected a threshold from 0 to 1"),
+        ({"seeds": 0}, "--seeds: expected"),
+    ],
+)
+def test_what_is_refused(tmp_path, given, words):
+    frame = selective(small_log(300, missing=0.0)).with_columns(big=pl.lit(1.5))
+    frame.write_csv(tmp_path / "log.csv")
+    with pytest.raises(InputError, match=words):
+        replay(tmp_path / "log.csv", options(**given), tmp_path / "out")
+
+
+def test_no_label_in_the_first_tenth(tmp_path):
+    frame = small_log(300).with_columns(label=pl.when(pl.int_range(300) >= 30).then("label"))
+    frame.write_csv(tmp_path / "log.csv")
+    with pytest.raises(InputError, match="expected rows with a label in its first tenth"):
+        replay(tmp_path / "log.csv", options(), tmp_path / "out")
