@@ -80,6 +80,14 @@ class Classes:
         codes = pl.Series(range(len(known)), dtype=pl.UInt8)
         return labels.replace_strict(known, codes, default=len(known), return_dtype=pl.UInt8)
 
+    def numbers(self, answers: "pl.Series") -> Floats:
+        """A number for each answer: equal for equal classes."""
+        import polars as pl
+
+        known = pl.concat([found["value"] for found in self._counts.values()]).unique(maintain_order=True)
+        codes = pl.Series(range(len(known)), dtype=pl.Float64)
+        return answers.replace_strict(known, codes, default=None, return_dtype=pl.Float64).to_numpy()
+
     def never_given(self) -> tuple[int, int]:
         """How many labels no model ever gives, and in how many rows they occur."""
         import polars as pl
@@ -230,7 +238,7 @@ class Judged(NamedTuple):
     """NaN if it has no answer."""
     loss: Floats | Bools
     said: Floats | None = None
-    """With two classes, -1 for the first and +1 for the second."""
+    """With two classes, -1 for the first and +1 for the second; else the number, or the number of the class."""
 
 
 class Judge:
@@ -259,7 +267,7 @@ class Judge:
             records["confidence"][:, k] = one.confidence
             records["losses"][:, k] = np.where(np.isnan(one.confidence), 0.0, one.loss)
             if one.said is not None:
-                records["said"][:, k] = one.said
+                records["answers" if self._second is None else "said"][:, k] = one.said
         if self._options.mistake_column is not None:
             records["losses"] *= records["stake"][:, np.newaxis]
         return labelled
@@ -272,7 +280,7 @@ class Judge:
         check(frame[model.answer], ~np.isinf(answer), begin, "a finite number")
         check(frame[model.sure], ~(error < 0.0) & ~np.isinf(error), begin, "an error of at least 0")
         sure = np.where(np.isnan(answer), np.nan, 1.0 - np.minimum(1.0, error / most))
-        return Judged(sure, np.minimum(1.0, np.abs(answer - truth) / most))
+        return Judged(sure, np.minimum(1.0, np.abs(answer - truth) / most), answer)
 
     def _class(self, frame: "pl.DataFrame", model: ModelColumns, truth: "pl.Series", begin: int) -> Judged:
         assert self._classes is not None
@@ -285,7 +293,7 @@ class Judge:
         answer = self._classes.values(frame[model.answer])
         wrong = (answer != truth).fill_null(True).to_numpy()
         sure = np.where(answer.is_null().to_numpy(), np.nan, sure)
-        return Judged(sure, wrong, None if self._second is None else self._sign(answer))
+        return Judged(sure, wrong, self._classes.numbers(answer) if self._second is None else self._sign(answer))
 
     def _sign(self, classes: "pl.Series") -> Floats:
         return np.where((classes == self._second).fill_null(False).to_numpy(), 1.0, -1.0)
