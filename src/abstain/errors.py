@@ -33,6 +33,10 @@ class FileError(AbstainError):
     """A file that is damaged, of another kind, or of a newer version."""
 
 
+class LabelWarning(UserWarning):
+    """Labels that no answer ever equals, or that differ from answers in type, capitals or blanks alone."""
+
+
 MOST_SHOWN = 200
 """Characters of a value in a sentence."""
 

@@ -42,6 +42,7 @@ def test_any_cases_in_a_row_have_at_most_share_n_plus_burst_reviews(share, burst
             assert sum(counted[i:j]) <= Fraction(str(share)) * (j - i) + burst
 
 
+@pytest.mark.filterwarnings("ignore::abstain.errors.LabelWarning")
 def test_forced_cases_are_answered_by_a_model_that_has_an_answer():
     gate = ab.Gate(["a", "b"], cost=0.05, capacity=ab.Capacity(share=0.0, burst=1), thresholds=4, seed=0)
     done = play(gate, [{"a": None, "b": ("y", 0.2)}] * 200)

@@ -265,6 +265,11 @@ class Table(NamedTuple):
     prepared: Prepared | None = None
     """The same rounds, where `prepare` computed what the experts say and lose."""
 
+    def part(self, rows: slice) -> "Table":
+        """Return some of the rows; what was prepared is left out."""
+        due, came = (None if numbers is None else numbers[rows] for numbers in (self.due, self.came))
+        return Table(self.X[rows], self.y[rows], self.costs[rows], due, came)
+
 
 class Edges(NamedTuple):
     """Where the edges of the graph in use are counted."""

@@ -35,6 +35,8 @@ class Block(NamedTuple):
     """(n,) the number of the case, from 0, before which the label is learnt; above its own."""
     came: Ints | None = None
     """(n,) with ``due``: of labels that are learnt before the same case, the lowest number goes first."""
+    answers: Floats | None = None
+    """(n, P) what each model said, as a number: equal for equal classes. Only alarms need it; else ``said`` serves."""
 
 
 class PlayedCases(NamedTuple):
@@ -130,8 +132,8 @@ def as_block(log: Any, models: Sequence[str], task: Task, prices: Prices) -> Blo
     """Return a frame with all its labels as a block."""
     columns = Columns(log, models, task, labels=True)
     n = columns.n
-    confidence, losses, signs = (np.zeros((n, len(models))) for _ in range(3))
-    stakes = np.ones(n)
+    confidence, losses, signs, answers = (np.zeros((n, len(models))) for _ in range(4))
+    stakes, numbers = np.ones(n), {}  # type: Floats, dict[Any, int]
     for i in range(n):
         try:
             true = task.label(columns.value(LABEL, i))
@@ -140,9 +142,12 @@ def as_block(log: Any, models: Sequence[str], task: Task, prices: Prices) -> Blo
                 confidence[i, m] = np.nan if said is None else said.confidence
                 losses[i, m] = 0.0 if said is None else prices.of(said.answer, true, stakes[i])
                 signs[i, m] = task.sign(said)
+                if said is not None:
+                    number = task.kind == NUMBER
+                    answers[i, m] = said.answer if number else numbers.setdefault(said.answer, len(numbers))
         except AbstainError as error:
             raise type(error)(f"row {i}: {error}") from None
-    return Block(confidence, losses, signs, stakes if columns.has(STAKE) else None)
+    return Block(confidence, losses, signs, stakes if columns.has(STAKE) else None, answers=answers)
 
 
 SHOWN = (

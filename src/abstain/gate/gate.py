@@ -17,7 +17,7 @@ from .._core.signals import held_back
 from .._core.validation import as_count
 from ..capacity import Capacity, CapacityLike, as_capacity
 from ..engine import Learner, Seed
-from ..engine.loop import room_for
+from ..engine.loop import Played, room_for
 from ..engine.play import NO_EDGES, Table
 from ..errors import AbstainError, DecisionError, InputError, ReadOnlyError, shown
 from ..experts.columns import ALWAYS_REVIEW
@@ -39,6 +39,7 @@ from .frames import (
     inputs,
     played_cases,
 )
+from .health import Health, Monitor, as_on_alarm, health_of
 from .maturity import Ages, as_maturity
 from .policy import Policy
 from .prices import Prices, threshold_at, weighed
@@ -50,6 +51,8 @@ COUNTS = "gate.counts"
 """The name of the counts in a file."""
 TIMES = "gate.times"
 """The name of the times of cases that are not old enough yet, in a file."""
+HEALTH = "gate.health."
+"""How the names of the arrays behind `Gate.health` begin, in a file."""
 
 
 class Gate:
@@ -78,6 +81,9 @@ class Gate:
         maturity: The age at which cases are learnt, for labels whose delay depends on what they say: a number of
             cases, a timedelta, or a text such as "14 days" (then every case needs a time). A label that comes earlier
             is kept. By default labels are learnt when they come.
+        on_alarm: What to do with a model that suddenly agrees less with the others, or is less or more certain than
+            before: "report" it in `health`; or "review", so that the model is not followed until labels speak for it
+            or it behaves as before.
         learner: A class of learner, or a function with the same arguments that makes one.
         seed: The seed of the random numbers; without one, every gate draws different numbers.
 
@@ -108,6 +114,7 @@ class Gate:
         thresholds: Any = 48,
         capacity: CapacityLike = None,
         maturity: "int | timedelta | str | None" = None,
+        on_alarm: str = "report",
         learner: Callable[..., Learner] = DoublyRobust,
         seed: Seed = None,
     ) -> None:
@@ -132,6 +139,8 @@ class Gate:
             raise InputError(f"learner: expected a class of learner, or a function, got {shown(learner)}")
         self._kind: Callable[..., Learner] | None = learner
         self._clock = Clock()
+        self._on_alarm = as_on_alarm(on_alarm)
+        self._monitor = Monitor(len(self._models), self._task)
         age = as_maturity(maturity)
         self._ages = None if age is None else Ages(age)
         self._learner: Learner | None = None
@@ -223,6 +232,11 @@ class Gate:
     def maturity(self) -> int | timedelta | None:
         """The age at which cases are learnt: a number of cases, or a span of time; None: when labels come."""
         return None if self._ages is None else self._ages.maturity.given
+
+    @property
+    def on_alarm(self) -> str:
+        """What the gate does with a model in alarm."""
+        return self._on_alarm
 
     @property
     def seed(self) -> Seed:
@@ -331,9 +345,17 @@ class Gate:
             confidences[name] = None if one is None else one.confidence
             answers[name], confidence = (None, NO_ANSWER) if one is None else one
             row.append(confidence)
+        muted = self._monitor.watch.muted if self._on_alarm == REVIEW and self._monitor.watch.any else None
+        if muted is not None and self._capacity is not None:
+            heard = any(one is not None and not out for one, out in zip(said, muted, strict=True))
+            muted = muted if heard else None  # a case that nobody answers takes a review, whatever the capacity
+        if muted is not None:  # to the learner, a model in alarm has no answer
+            row = [NO_ANSWER if out else confidence for out, confidence in zip(muted, row, strict=True)]
         if share != 1.0:
             row = [c if c == NO_ANSWER else c + (1.0 - share) * (1.0 - c) for c in row]
         signs = [self._task.sign(one) * share for one in said] if self._task.two else [0.0] * len(row)
+        if muted is not None:
+            signs = [0.0 if out else sign for out, sign in zip(muted, signs, strict=True)]
         passed = 0 if clock is self._clock else clock.passed(self._clock)
         x = np.array([*row, *signs, passed], np.float64)
         decision = learner.decide(x) if keep else learner.peek(x)
@@ -363,6 +385,7 @@ class Gate:
             if clock is not self._clock:
                 self._clock = clock
             self._tally.add(row)
+            self._monitor.decided(said, case, muted is not None and any(muted))
             if self._ages is not None:
                 if clock.last is not None:
                     self._ages.add([clock.last])
@@ -398,6 +421,7 @@ class Gate:
                 stake = prices.as_stake(case.stake)
                 losses = [0.0 if answer is None else prices.of(answer, true, stake) for answer in case.answers.values()]
             learner.learn(case.decision, losses)
+            self._monitor.heard(case, true, losses, self._models, learner.round, prices.unit)
 
     def forget(self, case: "Case | str") -> None:
         """Close a case whose label will never come.
@@ -494,6 +518,7 @@ class Gate:
             X = inputs(block, self._task.two, None)
             learner.warm_start(X, block.losses)
             self._tally.add_all(X)
+            self._monitor.learn(block)
 
     @contextmanager
     def _playing(self, delay: int = 0, later: bool = False) -> Iterator[Player]:
@@ -509,7 +534,7 @@ class Gate:
             late = as_count(delay, "delay", least=0)
             if ages is not None and ages.maturity.cases is not None:
                 late = max(late, ages.maturity.cases)
-            game = learner.playing(late, later)
+            game, labels = learner.playing(late, later), self._monitor.playing(learner, late)
 
             def play(block: Block) -> PlayedCases:
                 X = inputs(block, self._task.two, self._clock.last)
@@ -517,7 +542,19 @@ class Gate:
                 out = room_for(n, 2 if isinstance(learner, WeightedLearner) and learner.new_carry().size > 1 else 0)
                 costs = learner.cost.of(X, learner.round + 1, n)
                 table = Table(X, learner.loss.labels(block.losses), costs, block.due, block.came)
-                game.play(table, NO_EDGES, _no_progress, out)
+                obeys = self._on_alarm == REVIEW
+                if not obeys:
+                    game.play(table, NO_EDGES, _no_progress, out)
+                for rows, muted in labels.stretches(block):
+                    done = Played(out.expert[rows], out.abstained[rows], out.loss[rows], out.kept[rows])
+                    if obeys:  # to the learner, a model in alarm has no answer
+                        models = muted.shape[1]
+                        if self._capacity is not None:
+                            muted &= (~muted & ~np.isnan(block.confidence[rows])).any(axis=1, keepdims=True)
+                        X[rows, :models][muted], X[rows, models:-1][muted] = NO_ANSWER, 0.0
+                        game.play(table.part(rows), NO_EDGES, _no_progress, done)
+                    played = played_cases(done, self.thresholds, None)
+                    labels.count(block, rows, played, muted if obeys else None, self._prices)
                 self._tally.add_all(X)
                 if block.time is not None and n > 0:
                     self._clock = self._clock._replace(last=int(block.time[-1]))
@@ -545,7 +582,8 @@ class Gate:
         learner = self.learner
         with learner.lock:
             ages = None if self._ages is None else self._ages.copy()
-            before = learner.snapshot(), {**vars(self), "_tally": copy.deepcopy(self._tally), "_ages": ages}
+            kept = {"_tally": copy.deepcopy(self._tally), "_ages": ages, "_monitor": self._monitor.copy()}
+            before = learner.snapshot(), {**vars(self), **kept}
             try:
                 yield
             except Exception:
@@ -573,6 +611,16 @@ class Gate:
         with learner.lock:
             shares = self._tally.shares()
             return Policy(tuple(self._models), self.thresholds, shares, learner.report(), self._prices)
+
+    def health(self) -> Health:
+        """Return how the gate and its models are doing, as far as that can be said without waiting for labels.
+
+        Returns:
+            Numbers; ``.sentences`` and ``str()`` say them in words, ``.frame()`` shows the models as a frame.
+        """
+        learner = self.learner
+        with learner.lock:
+            return health_of(self._monitor, self._models, learner)
 
     def __str__(self) -> str:
         if self._learner is None:
@@ -633,6 +681,7 @@ class Gate:
         with held_back():
             learner.rearrange(ModelThresholds(thresholds), before, experts.ravel())
             self._models, self._tally = models, Tally(thresholds, counts)
+            self._monitor = self._monitor.rearrange(model_from)
 
     # Copies and files.
 
@@ -645,6 +694,7 @@ class Gate:
             values = {name: value for name, value in vars(self).items() if name != "_starting"}
             values["_tally"] = copy.deepcopy(self._tally)
             values["_ages"] = None if self._ages is None else self._ages.copy()
+            values["_monitor"] = self._monitor.copy()
             if learner is not None:
                 values["_learner"] = type(learner), learner.__getstate__()
             return values
@@ -679,14 +729,16 @@ class Gate:
                 "last_time": self._clock.last,
                 "time_kind": self._clock.kind,
                 "maturity": None,
+                "on_alarm": self._on_alarm,
             }
-            arrays = {**arrays, COUNTS: self._tally.counts}
+            kept["health"], watched = self._monitor.to_file()
+            arrays = {**arrays, COUNTS: self._tally.counts, **{HEALTH + name: one for name, one in watched.items()}}
             if self._ages is not None:
                 kept["maturity"], arrays[TIMES] = self._ages.to_file()
         files.write(path, {**header, "gate": kept}, arrays)
 
     @classmethod
-    def _of_file(cls, learner: Learner, kept: Any, counts: Any, times: Any) -> Self:
+    def _of_file(cls, learner: Learner, kept: Any, arrays: dict[str, Any]) -> Self:
         """Return the gate that a file describes, by its learner; raise a `ValueError` if the parts do not fit."""
         gate = cls.__new__(cls)
         gate._models = as_names(kept["models"])
@@ -698,7 +750,7 @@ class Gate:
         gate._kind, gate._starting = None, threading.RLock()
         ripe = learner.last_ripe
         age = kept.get("maturity")
-        gate._ages = None if age is None else Ages.from_file(age, times, learner.round, ripe)
+        gate._ages = None if age is None else Ages.from_file(age, arrays[TIMES], learner.round, ripe)
         if gate._ages is None and ripe is not None:
             raise InputError("gate: expected a maturity for cases that wait until they are old enough, got none")
         if getattr(learner.cost, "value", None) != prices.cost:
@@ -709,7 +761,10 @@ class Gate:
             raise InputError(f"gate: the labels, {gate._labels.given!r}, do not fit the learner's feedback")
         if not isinstance(learner.experts, ModelThresholds) or learner.experts.n_predictors != len(gate._models):
             raise InputError(f"gate: the models do not fit the experts, {learner.experts!r}")
-        gate._tally = Tally(learner.experts.thresholds, [] if counts is None else counts)
+        gate._tally = Tally(learner.experts.thresholds, arrays[COUNTS])
+        gate._on_alarm = as_on_alarm(kept["on_alarm"])
+        watched = {name.removeprefix(HEALTH): one for name, one in arrays.items() if name.startswith(HEALTH)}
+        gate._monitor = Monitor.from_file(len(gate._models), gate._task, kept["health"], watched)
         gate._learner = learner
         return gate
 

@@ -80,6 +80,14 @@ class Classes:
         codes = pl.Series(range(len(known)), dtype=pl.UInt8)
         return labels.replace_strict(known, codes, default=len(known), return_dtype=pl.UInt8)
 
+    def numbers(self, answers: "pl.Series") -> Floats:
+        """A number for each answer: equal for equal classes."""
+        import polars as pl
+
+        known = pl.concat([found["value"] for found in self._counts.values()]).unique(maintain_order=True)
+        codes = pl.Series(range(len(known)), dtype=pl.Float64)
+        return answers.replace_strict(known, codes, default=None, return_dtype=pl.Float64).to_numpy()
+
     def never_given(self) -> tuple[int, int]:
         """How many labels no model ever gives, and in how many rows they occur."""
         import polars as pl
@@ -230,7 +238,7 @@ class Judged(NamedTuple):
     """NaN if it has no answer."""
     loss: Floats | Bools
     answer: Floats
-    """A number for each answer, the same for the same answer."""
+    """A number for each answer, the same for the same answer; NaN for an answer that is missing."""
     said: Floats | None = None
     """With two classes, -1 for the first and +1 for the second."""
 
@@ -301,7 +309,7 @@ class Judge:
         wrong = (answer != truth).fill_null(True).to_numpy()
         sure = np.where(answer.is_null().to_numpy(), np.nan, sure)
         if self._second is None:
-            return Judged(sure, wrong, (answer.hash() // 2048).to_numpy().astype(np.float64))
+            return Judged(sure, wrong, self._classes.numbers(answer))
         said = self._sign(answer)
         return Judged(sure, wrong, said, said)
 

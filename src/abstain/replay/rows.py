@@ -133,7 +133,8 @@ class Slice:
         """The rows as the gate takes them; its first case is row ``origin``."""
         due = self.field("due")
         return Block(self.confidence, self.losses, self.field("said"), self.field("stake"), self.field("time"),
-                     None if due is None else due - origin, self.field("came"))  # fmt: skip
+                     None if due is None else due - origin, self.field("came"),
+                     self.records["answer"])  # fmt: skip
 
     @property
     def labelled(self) -> Bools:
