@@ -95,9 +95,15 @@ def test_beyond_the_paper():
     labels = [study for study in moving if study.table == "moving-labels"]
     assert [study.rounds for study in labels] == [10_000, 100_000]
     assert len({study.rounds for study in [study.quick() for study in streams]}) == 3  # regret grows in quick runs, too
+    hidden = [study for study in moving if study.table == "moving-hidden"]
+    assert [study.rounds for study in hidden] == [10_000, 100_000, 1_000_000]
+    assert len({study.settings for study in hidden}) == 1
     for study in (*beyond, *moving):
         assert study.seed >= 1_000
         labels = [learner.label for learner in study.learners]
+        if study in hidden:
+            assert {"EXP3-ABS", "DR", "DR, recommended"} <= set(labels)
+            continue
         assert ("EXP3-ABS, fixed share" in labels) == (study in moving)
         assert [x for x in labels if x != "EXP3-ABS, fixed share"] == [one.label for one in beyond[0].learners]
 

@@ -36,7 +36,7 @@ class Block(NamedTuple):
     came: Ints | None = None
     """(n,) with ``due``: of labels that are learnt before the same case, the lowest number goes first."""
     answers: Floats | None = None
-    """(n, P) what each model said, as a number: equal for equal classes. Only alarms need it; else ``said`` serves."""
+    """(n, P) what each model said, as a number: equal for equal answers. By default ``said``."""
 
 
 class PlayedCases(NamedTuple):
