@@ -33,9 +33,17 @@ def replay(
     log: Annotated[
         Path,
         typer.Argument(
-            metavar="LOG", help="A CSV file with a header, or a Parquet file: one row per case, in time order."
+            metavar="LOG",
+            help="A CSV file with a header, or a Parquet file: one row per case, in time order. Or a gate's own cases, "
+            "one JSON per line.",
         ),
     ],
+    truth: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[LABELS]", help="For a gate's own cases: a file with the columns id and label.", show_default=False
+        ),
+    ] = None,
     label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of true labels.")] = None,
     model: Annotated[
         list[str] | None,
@@ -141,12 +149,12 @@ def replay(
         )  # fmt: skip
 
         def tell(found: Options, dropped: list[str], unused: list[str]) -> None:
-            if options.label != found.label or options.models != found.models:
+            if truth is None and (options.label != found.label or options.models != found.models):
                 say(console, *what_was_found(options, found, dropped, unused))
                 say(console, "The whole command:", f"  {found.command(str(log), str(out))}")
 
         with progress(console, quiet=COMPILING) as report:
-            found = play(log, options, out, progress=report, tell=tell)
+            found = play(log, options, out, progress=report, tell=tell, truth=truth)
     with command("replay") as console:
         show(console, found, out)
 

@@ -112,8 +112,10 @@ SAMPLE = 2_000
 class Log:
     """A CSV file with a header, or a Parquet file. Columns of a CSV are read as text, so that errors can name a row."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, shown: Path | None = None, typed: bool = True) -> None:
+        """Open a log; ``shown`` is the file that it was made of, and without ``typed`` its columns are text."""
         self.path = path
+        self.shown = path if shown is None else shown
         if path.exists() and not path.is_file():
             raise FileError(f"{path}: expected a file, got a folder, a pipe or the like")
         try:
@@ -124,6 +126,7 @@ class Log:
         if not start.strip(b"\xef\xbb\xbf \r\n"):
             raise FileError(f"{path}: expected rows, got an empty file")
         self.is_parquet = start.startswith(b"PAR1") or path.suffix.lower() in (".parquet", ".pq")
+        self.typed = typed and self.is_parquet
         self._separator = _separator(start)
         with reading(path, self.is_parquet):
             self.schema = dict(self.scan().collect_schema())

@@ -221,9 +221,9 @@ class Options:
                   ("--observed", self.observed))  # fmt: skip
         return wanted + [(option, column) for option, column in single if column is not None]
 
-    def command(self, log: str, out: str) -> str:
-        """The command that repeats this replay."""
-        words = ["abstain", "replay", log]
+    def command(self, log: str, out: str, truth: str | None = None) -> str:
+        """The command that repeats this replay; ``truth`` is the file of labels of cases."""
+        words = ["abstain", "replay", log] + ([] if truth is None else [truth])
         for model in self.models:
             words += model.arguments
         cost = COST if self.cost is None and self.review_price is None else self.cost

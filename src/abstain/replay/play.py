@@ -33,12 +33,15 @@ KEPT = (OWN, ALL, STACK, TUNED)
 RIVALS = (TUNED, OWN, STACK)
 """What people could do instead; the verdict's policy is compared with each."""
 TO_COME = "to_come"
+APART = 1_000_003
 COUNTED = ("reviewed", "over_capacity", "explored", "unanswered")
 
 
 def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float, number: int = 0) -> Gate:
     """Make the gate that the options ask for, with its own seed; ``pair`` are the classes, if there are two."""
-    settings: dict[str, Any] = {"task": options.found_task, "labels": options.labels, "seed": options.seed + number}
+    # Not the seed of the gate that wrote the log: the same draws would know which labels were seen.
+    seed = options.seed + number + (0 if options.decided is None else APART)
+    settings: dict[str, Any] = {"task": options.found_task, "labels": options.labels, "seed": seed}
     if options.review_price is None:
         settings["cost"] = COST if options.cost is None else options.cost
     else:
@@ -432,8 +435,15 @@ class Game:
             chosen = {kind: np.asarray(codes[rows]) for kind, codes in self._chosen.items()}
             chosen |= self._fixed(part, rounds)
             several = [np.asarray(run.chosen[rows]) for run in self._runs]
-            wrong = {kind: self._add(out.policies[kind], part, rounds, codes) for kind, codes in chosen.items()}
-            of_runs = [self._add(run, part, rounds, codes) for run, codes in zip(out.runs, several, strict=True)]
+            wrong = {kind: self._add(out.policies[kind], part, rounds, codes, hidden) for kind, codes in chosen.items()
+                     if kind != DECIDED}  # fmt: skip
+            if DECIDED in chosen:
+                # It knew whether the label was seen: what it answered is known, and no estimate holds for it.
+                own = np.where(part.labelled, 0.0, part.whole) if hidden is not None else None
+                wrong[DECIDED] = self._add(out.policies[DECIDED], part, part.rounds(), chosen[DECIDED], own)
+            of_runs = [
+                self._add(run, part, rounds, codes, hidden) for run, codes in zip(out.runs, several, strict=True)
+            ]
             wrong[GATE] = of_runs[0]
             self._add_classes(part, wrong[out.lead], wrong[out.base])
             if hidden is None:
@@ -442,6 +452,9 @@ class Game:
                 runs = several if one == GATE else [chosen[one]]
                 for codes in runs:
                     both = part.open_pairs(codes, chosen[other], self._options.max_error)
+                    if one == DECIDED and self._rows.has("estimate"):
+                        both = (np.where(chosen[other] >= 0, hidden, 0.0),
+                                np.where((codes >= 0) & ~part.labelled, part.whole, 0.0))  # fmt: skip
                     for into, values in zip(moved, both, strict=True):
                         out.scored.add(into, values / len(runs), part.begin)
         out.policies[GATE] = PolicySums.mean_of(out.runs)
@@ -461,15 +474,14 @@ class Game:
             found[DECIDED] = np.where(part.missing[np.arange(part.n), np.maximum(decided, 0)], -1, decided)
         return found
 
-    def _add(self, sums: PolicySums, part: Slice, rounds: Rounds, codes: Ints) -> Array:
+    def _add(self, sums: PolicySums, part: Slice, rounds: Rounds, codes: Ints, hidden: Floats | None) -> Array:
         """Charge a policy, and return its mistakes; with estimates, how likely they are."""
-        reviewed, hidden = codes < 0, part.field("hidden")
+        reviewed = codes < 0
         lost = rounds.losses[np.arange(part.n), np.maximum(codes, 0)]
         loss = np.where(reviewed, rounds.cost, lost)
         wrong: Array = ~reviewed & (loss > self._mistake)
-        if part.field("estimate") is not None:
-            stake = part.field("stake")
-            wrong = np.where(reviewed, 0.0, lost if stake is None else lost / stake)
+        if self._rows.has("estimate"):
+            wrong = np.where(reviewed, 0.0, lost / part.whole)
         sums.add(part.begin, loss, reviewed, wrong, None if hidden is None else np.where(reviewed, 0.0, hidden))
         return wrong
 

@@ -125,6 +125,12 @@ class Slice:
         return self if skip == 0 else Slice(self.begin + skip, self.records[skip:], self._cost)
 
     @property
+    def whole(self) -> Floats:
+        """The loss of a whole mistake (n,)."""
+        stake = self.field("stake")
+        return np.ones(self.n) if stake is None else stake
+
+    @property
     def missing(self) -> Bools:
         """Which answers are missing (n, P)."""
         return np.isnan(self.confidence)
@@ -182,6 +188,31 @@ LEAST_ROWS = 100
 _TWICE = "give them an order, as fractions of a second, or use --delay"
 
 
+class Guesses:
+    """What answers of like confidence lost in earlier rows, by model; to begin with, one minus the confidence."""
+
+    BINS, ROWS = 20, 256
+
+    def __init__(self, n_models: int) -> None:
+        self._n, self._lost = np.zeros((2, n_models, self.BINS))
+
+    def make(self, records: Array, whole: Floats, labelled: Bools) -> Floats:
+        """Guess the losses of each row, relative to a whole mistake (n, P), and learn from those seen."""
+        sure = np.nan_to_num(records["confidence"])
+        bins = np.minimum((sure * self.BINS).astype(np.int64), self.BINS - 1)
+        lost, found = records["losses"] / whole[:, np.newaxis], np.empty(sure.shape)
+        there = ~np.isnan(records["confidence"]) & labelled[:, np.newaxis]
+        for begin in range(0, len(sure), self.ROWS):
+            rows = slice(begin, begin + self.ROWS)
+            for k, at in enumerate(bins[rows].T):
+                before = 2.0 * (1.0 - sure[rows, k])
+                found[rows, k] = (self._lost[k, at] + before) / (self._n[k, at] + 2.0)
+                seen = there[rows, k]
+                self._n[k] += np.bincount(at[seen], minlength=self.BINS)
+                self._lost[k] += np.bincount(at[seen], lost[rows, k][seen], self.BINS)
+        return found
+
+
 @dataclass
 class Facts:
     """What was found in the log while reading it."""
@@ -206,6 +237,7 @@ class Facts:
     """With probabilities of seeing a label: the sums of one over them, and of the squares, where labels were seen."""
     hidden: int = 0
     """With such probabilities: rows of which only bounds are known."""
+    guesses: Guesses = field(default_factory=lambda: Guesses(1))
 
     @property
     def effective(self) -> float:
@@ -240,7 +272,7 @@ def prepare(slices: Slices, options: Options, judge: Judge, max_stake: float, ro
     """Check the rows and write them to ``rows``."""
     n_models = len(options.models)
     facts = Facts(slices.rows, 0, 0, [0] * n_models, [np.inf] * n_models, [-np.inf] * n_models,
-                  [0] * n_models, wrong=[0] * n_models)  # fmt: skip
+                  [0] * n_models, wrong=[0] * n_models, guesses=Guesses(n_models))  # fmt: skip
     times: list[Ints] = []
     last: int | None = None
     for begin, frame in slices:
@@ -290,8 +322,8 @@ def _estimate(
     """Fill in doubly robust estimates of losses where the label was seen with a known probability.
 
     ``m + 1[seen] (l - m) / o``, with the probability o that the label is seen, and a guess m of the loss l that knows
-    nothing of the label: one minus the confidence. It is unbiased, however o came from the past. Where o is 0, or a
-    label that was to be seen is not there, only bounds are known.
+    earlier rows only. It is unbiased, however o came from the past, for every policy that does not know whether the
+    label was seen. Where o is 0, or a label that was to be seen is not there, only bounds are known.
     """
     assert options.observed is not None
     column = frame[options.observed]
@@ -300,13 +332,11 @@ def _estimate(
     chance = np.nan_to_num(chance)
     labelled, shows = records["labelled"] == 1, records["labelled"] == 1
     if options.decided is not None:
-        shows = {"answered": records["decided"] >= 0, "reviewed": records["decided"] < 0}.get(
-            options.labels, np.ones(len(records), np.bool_)
-        )
+        shows = {"answered": records["decided"] >= 0, "reviewed": records["decided"] < 0}.get(options.labels, labelled)
+        shows = shows | (chance == 1.0)
     known, open_ = chance > 0.0, np.where(chance > 0.0, chance, 1.0)
     weight = np.where(known & shows, 1.0 / open_, np.where(known, 0.0, 1.0))
-    guess = np.where(known[:, np.newaxis], whole[:, np.newaxis] * (1.0 - records["confidence"]), 0.0)
-    guess = np.nan_to_num(guess)  # no answer
+    guess = np.where(known[:, np.newaxis], whole[:, np.newaxis] * facts.guesses.make(records, whole, labelled), 0.0)
     records["observed"] = chance
     records["estimate"] = guess + weight[:, np.newaxis] * (records["losses"] - guess)
     records["hidden"] = np.where(labelled, 0.0, weight * whole)

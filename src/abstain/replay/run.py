@@ -1,12 +1,14 @@
 """`replay`: read a log, play it, write the folder of results."""
 
 import json
+import tempfile
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
 from .._core.files import replacing_folder
 from ..errors import FileError, InputError
+from .cases import as_given, as_log, is_cases
 from .classes import Classes, Judge, oriented
 from .log import Log, Slices, is_date
 from .options import VALUE, Options, check_there, complete, dropped, unused
@@ -37,15 +39,18 @@ def replay(
     *,
     progress: Progress = lambda step, done, total: None,
     tell: Callable[[Options, list[str], list[str]], None] = lambda options, dropped, unused: None,
+    truth: Path | None = None,
 ) -> Replay:
     """Replay a log and write the results to a folder, all of them or nothing.
 
     Args:
-        path: A CSV file with a header, or a Parquet file: one row per case, in time order.
+        path: A CSV file with a header, or a Parquet file: one row per case, in time order. Or a gate's own cases, one
+            JSON of `Case.to_json` per line.
         options: What to replay, and how; columns that are not named are found.
         out: The folder of results.
         progress: Called with a step, how much of it is done, and of how much.
         tell: Called with the completed options, one line for each column that was almost used, and the unused columns.
+        truth: For a file of cases: a file with the columns ``id`` and ``label``, and perhaps ``label_time``.
 
     Returns:
         What the report shows.
@@ -56,31 +61,51 @@ def replay(
     """
     if Path(path).resolve() in {(Path(out) / name).resolve() for name in FILES}:
         raise InputError(f"--out: expected another folder, got {out}, where the results would replace the log")
-    log = Log(Path(path))
+    with tempfile.TemporaryDirectory(prefix="abstain-") as folder:
+        if not is_cases(Path(path)):
+            if truth is not None:
+                raise InputError(f"{truth}: expected a file of labels only after a file of cases, got a table, {path}")
+            return _replay(Log(Path(path)), options, None, [], out, progress, tell)
+        log, options, known = as_log(Path(path), truth, options, Path(folder))
+        command = as_given(options).command(f"{path}", str(out), str(truth))
+        return _replay(log, options, command, known, out, progress, tell)
+
+
+def _replay(
+    log: Log,
+    options: Options,
+    command: str | None,
+    known: list[str],
+    out: Path,
+    progress: Progress,
+    tell: Callable[[Options, list[str], list[str]], None],
+) -> Replay:
     for option, column in options.columns():
         check_there(column, option, log.columns)
     sample = log.sample()
     if sample.is_empty():
-        raise FileError(f"{log.path}: expected rows, got a header alone")
+        raise FileError(f"{log.shown}: expected rows, got a header alone")
     options = complete(options, sample)
     tell(options, dropped(options, sample), unused(options, sample))
     with replacing_folder(out) as (results, scratch):
         progress("reading", 0, 1)
         slices = log.slices([column for _, column in options.columns()], scratch / "columns.parquet")
-        check_enough(slices.rows, str(log.path))
-        return _play(log, slices, options, results, scratch, str(out), progress)
+        check_enough(slices.rows, str(log.shown))
+        command = command or options.command(str(log.path), str(out))
+        return _play(log, slices, options, results, scratch, command, known, progress)
 
 
 def _play(
-    log: Log, slices: Slices, options: Options, results: Path, scratch: Path, out: str, progress: Progress
-) -> Replay:
+    log: Log, slices: Slices, options: Options, results: Path, scratch: Path, command: str, known: list[str],
+    progress: Progress,
+) -> Replay:  # fmt: skip
     task, models = options.found_task, [model.name for model in options.models]
     assert options.label is not None
     classes = pair = None
     whose: list[str] = []
     if task != "number":
         answers = [model.answer for model in options.models if model.sure is not None and model.kind != VALUE]
-        classes = Classes(slices, options.label, answers, typed=log.is_parquet)
+        classes = Classes(slices, options.label, answers, typed=log.typed)
         pair = classes.pair(asked=task == "binary")
         if pair is not None:
             pair, whose = oriented(pair, options)
@@ -90,7 +115,7 @@ def _play(
     gates = [make_gate(options, pair, max_stake, k) for k in range(options.seeds)]
     gate = gates[0]
     unlabelled = without_label(slices, options.label)
-    check_enough(slices.rows - unlabelled, str(log.path))
+    check_enough(slices.rows - unlabelled, str(log.shown))
     rows = Rows(scratch / "rows", len(models), said=pair is not None, stake=options.mistake_column is not None,
                 time=options.time is not None, due=options.by_time or unlabelled > 0, partly=unlabelled > 0,
                 decided=options.decided is not None, observed=options.observed is not None)  # fmt: skip
@@ -120,7 +145,7 @@ def _play(
     lead = next(one for one in table if one.kind == played.lead)
     first = per_year(lead, setting) + against_rivals(versus, setting)
     found = Replay(
-        log=log.path.name, command=options.command(str(log.path), out), rows=rows.n, scored_rows=scored,
+        log=log.shown.name, command=command, rows=rows.n, scored_rows=scored,
         first=played.first, task=task, labels=options.labels, delay=delay, models=models, cost=rows.cost,
         unit=options.unit, price=gate.unit, capacity=how_much(gate, options), share=options.capacity,
         policies=table,
@@ -130,7 +155,7 @@ def _play(
             (name, *counts) for name, counts in zip(classes.told_apart, played.by_class.tolist(), strict=True)
         ],
         verdict=verdict(table, setting),
-        notes=first + whose + prices(options, max_stake) + notes(options, facts, classes, rows.n),
+        notes=first + whose + known + prices(options, max_stake) + notes(options, facts, classes, rows.n),
         unknown=unknown(options, played, rows.n - warm, delay),
         warnings=doubts(options, facts, classes, pair, rows.n), beside=first, left_out=facts.unlabelled,
         days=spent, stakes=stakes, max_error=options.max_error, baseline=played.base, lead=played.lead,

@@ -1,0 +1,117 @@
+"""A gate's own cases, with the labels that came: what did it save?"""
+
+from datetime import datetime, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import abstain as ab
+from abstain.cli import app
+from abstain.errors import FileError, InputError
+from abstain.replay.options import Options
+from abstain.replay.run import replay
+
+pytestmark = pytest.mark.usefixtures("no_page")
+
+START = datetime(2026, 3, 1)
+
+
+def live(folder, n=3_000, seed=0, **given):
+    """A gate that answers cases and gets the labels of what it answered: claude is sure and often wrong."""
+    rng = np.random.default_rng(seed)
+    gate = ab.Gate(["claude", "rules"], **{"review_price": 2.0, "mistake_price": 10.0, "seed": seed, **given})
+    lines, labels, paid, wrong = [], [], [], []
+    for t in range(n):
+        truth = "ab"[rng.integers(2)]
+        other = "b" if truth == "a" else "a"
+        hard = rng.random() < 0.7
+        sure = rng.uniform(0.5, 0.8) if hard else rng.uniform(0.9, 1.0)
+        claude = other if rng.random() < (0.8 if hard else 0.05) else truth
+        rules = None if t % 7 == 0 else (truth if rng.random() < 0.7 else other, 0.6)
+        case = gate.decide({"claude": (claude, sure), "rules": rules}, time=START + timedelta(minutes=t))
+        lines.append(case.to_json())
+        wrong.append(claude != truth)
+        paid.append(0.2 if case.action == "review" else float(case.answer != truth))
+        if case.action == "answer":
+            gate.learn(case, truth)
+            labels.append({"id": case.id, "label": truth})
+    (folder / "cases.jsonl").write_text("\n".join(lines) + "\n")
+    pl.DataFrame(labels).write_csv(folder / "labels.csv")
+    return np.array(paid), np.array(wrong)
+
+
+def test_what_a_live_gate_saved(tmp_path):
+    """What it cost is exact; what "always claude" would have cost is estimated, though its hard cases have no label."""
+    paid, wrong = live(tmp_path)
+    path, truth = tmp_path / "cases.jsonl", tmp_path / "labels.csv"
+    found = replay(path, Options(seeds=1), tmp_path / "out", truth=truth)
+    assert (found.log, found.lead, found.rows, found.price) == ("cases.jsonl", "decided", 3_000, 10.0)
+    assert found.verdict.startswith("What was decided costs")
+    always = next(one for one in found.policies if one.name == "always claude")
+    true, known = wrong[300:].mean(), pl.read_csv(truth)
+    assert abs(always.loss - true) < 0.15
+    decided = next(one for one in found.policies if one.kind == "decided")
+    assert decided.loss == pytest.approx(paid[300:].mean())
+    assert decided.known
+    apart = true - next(one for one in found.policies if one.kind == "tuned").loss
+    assert always.low <= apart + 0.05
+    assert 0 < found.effective <= len(known)
+    assert found.days == pytest.approx(2_699 / 1_440)
+    assert "Prices are those of the last case." in found.notes
+    assert found.command.startswith(f"abstain replay {path} {truth} --review-price 2 --mistake-price 10 ")
+    assert "--model" not in found.command
+
+
+def test_the_same_command(tmp_path, monkeypatch):
+    live(tmp_path, n=400)
+    monkeypatch.setenv("COLUMNS", "80")
+    arguments = ["replay", str(tmp_path / "cases.jsonl"), str(tmp_path / "labels.csv"), "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, [*arguments, "--seeds", "1"])
+    assert result.exit_code == 0, result.output
+    assert "What was decided costs" in result.output
+    assert max(map(len, result.output.split("What was decided")[0].splitlines())) <= 80
+
+
+def test_stakes_and_times_of_labels(tmp_path):
+    gate = ab.Gate(["m"], review_price=1.0, max_stake=20.0, seed=0)
+    lines, labels = [], []
+    rng = np.random.default_rng(0)
+    for t in range(300):
+        case = gate.decide({"m": (int(rng.integers(2)), 0.9)}, stake=float(rng.integers(1, 20)), time=100.0 * t)
+        lines.append(case.to_json())
+        if case.action == "answer" or t < 30:
+            labels.append({"case_id": case.id, "truth": 1, "label_time": 100.0 * t + 500.0})
+    (tmp_path / "cases.jsonl").write_text("\n".join(lines))
+    pl.DataFrame(labels).write_parquet(tmp_path / "labels.parquet")
+    found = replay(tmp_path / "cases.jsonl", Options(seeds=1), tmp_path / "out", truth=tmp_path / "labels.parquet")
+    assert found.stakes
+    assert (found.price, found.cost) == (20.0, 0.05)
+    assert "500 seconds after the case" in found.delay or "8.33 minutes" in found.delay
+
+
+def test_what_is_refused(tmp_path):
+    live(tmp_path, n=200)
+    path, truth = tmp_path / "cases.jsonl", tmp_path / "labels.csv"
+    with pytest.raises(InputError, match="expected a file of labels after a file of cases"):
+        replay(path, Options(), tmp_path / "out")
+    with pytest.raises(InputError, match="only after a file of cases"):
+        replay(truth, Options(), tmp_path / "out", truth=truth)
+    (tmp_path / "bad.csv").write_text("id,label\nnobody,a\n")
+    with pytest.raises(InputError, match="got none with an id of theirs"):
+        replay(path, Options(), tmp_path / "out", truth=tmp_path / "bad.csv")
+    (tmp_path / "bad.csv").write_text("who,label\nnobody,a\n")
+    with pytest.raises(InputError, match="expected the columns id .of the case. and label, got who, label"):
+        replay(path, Options(), tmp_path / "out", truth=tmp_path / "bad.csv")
+    one = pl.read_csv(truth)["id"][0]
+    (tmp_path / "bad.csv").write_text(f"id,label\n{one},a\n{one},b\n")
+    with pytest.raises(InputError, match=f"got two for {one}"):
+        replay(path, Options(), tmp_path / "out", truth=tmp_path / "bad.csv")
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], "{}"]))
+    with pytest.raises(FileError, match="line 2: case: expected JSON"):
+        replay(path, Options(), tmp_path / "out", truth=truth)
+    path.write_text("\n".join([lines[0], lines[0]]))
+    with pytest.raises(InputError, match="expected every case once"):
+        replay(path, Options(), tmp_path / "out", truth=truth)
