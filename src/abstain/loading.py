@@ -9,7 +9,6 @@ from .engine.files import checked, read_learner
 from .errors import InputError
 from .experts import ExpertSet
 from .gate import Gate
-from .gate.gate import COUNTS, TIMES
 
 
 def load(
@@ -44,9 +43,9 @@ def load(
     if not isinstance(path, (str, os.PathLike)):
         raise InputError(f"path: expected the path of a file, got {type(path).__name__}")
     header, arrays = files.read(path)
-    kept, counts = header.get("gate"), arrays.get(COUNTS)
+    kept = header.get("gate")
     learner = read_learner(path, header, arrays, experts=experts, cost=cost, loss=loss, **options)
     if kept is None:
         return learner
     with checked(path):
-        return Gate._of_file(learner, kept, counts, arrays.get(TIMES))
+        return Gate._of_file(learner, kept, arrays)

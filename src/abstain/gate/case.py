@@ -58,6 +58,8 @@ class Case:
     """What every model said; None for a model without an answer."""
     decision: Decision
     """What the learner decided."""
+    lesson: tuple[float, ...] = ()
+    """What a gate that combines models needs to learn: their confidences, and what the combination was made of."""
     digest: str | None = None
     """For a case read from JSON: a proof, made with the gate's own key, that nothing in it was changed."""
     _sign: Callable[[dict[str, Any]], str] | None = field(default=None, init=False)
@@ -113,7 +115,9 @@ class Case:
             if not isinstance(content["answers"], list) or not isinstance(content["digest"], (str, type(None))):
                 raise ValueError("answers or digest are of another type")
             answers = MappingProxyType({str(model): answer for model, answer in content["answers"]})
-            return cls(**{**content, "answers": answers, "decision": Decision.from_json(content["decision"])})
+            lesson = tuple(map(float, content["lesson"]))
+            decision = Decision.from_json(content["decision"])
+            return cls(**{**content, "answers": answers, "lesson": lesson, "decision": decision})
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise FileError(f"case: expected JSON written by to_json, got something else ({error})") from None
 

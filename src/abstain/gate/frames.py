@@ -35,6 +35,14 @@ class Block(NamedTuple):
     """(n,) the number of the case, from 0, before which the label is learnt; above its own."""
     came: Ints | None = None
     """(n,) with ``due``: of labels that are learnt before the same case, the lowest number goes first."""
+    answer: Ints | None = None
+    """(n, P) a number for every answer, the same for the same; below 0: no answer. For gates that combine models of
+    more than two classes."""
+    truth: Ints | None = None
+    """(n,) the number of the true answer; with two classes 0 or 1."""
+    kinds: Floats | None = None
+    """(n, P, P + 1) if prices depend on the kind of mistake and there are more than two classes: what the i-th
+    different answer of a row loses if the j-th is true, or (the last) if none of them is."""
 
 
 class PlayedCases(NamedTuple):
@@ -71,11 +79,29 @@ def inputs(block: Block, two: bool, last_time: int | None) -> Floats:
     return X
 
 
+def with_combined(
+    block: Block, sure: Floats | None = None, said: Floats | None = None, lost: Floats | None = None
+) -> Block:
+    """Return a block with one more model: the combination, with these confidences, answers and losses (n,).
+
+    By default it has no answers.
+    """
+    n = len(block.confidence)
+
+    def add(column: Floats | None, values: Floats, missing: float) -> Floats:
+        return np.column_stack([values, np.full(n, missing) if column is None else column])
+
+    signs = None if block.said is None else add(said, block.said, 0.0)
+    return block._replace(
+        confidence=add(sure, block.confidence, np.nan), losses=add(lost, block.losses, 0.0), said=signs
+    )
+
+
 def played_cases(out: Played, thresholds: Floats, stake: Floats | None) -> PlayedCases:
     """Return what the learner did with a block as what the gate did."""
     model, level = np.divmod(out.expert, thresholds.shape[1])
     threshold = threshold_at(thresholds[model, level], 1.0 if stake is None else stake)
-    why = out.kept[:, 1] if out.kept.size > 0 else np.zeros(len(model))
+    why = out.kept[:, 1] if out.kept.shape[1] > 1 else np.zeros(len(model))
     return PlayedCases(out.abstained, model, level, threshold, out.loss, why == FOR_CAPACITY, why == FOR_LABEL)
 
 
@@ -131,18 +157,27 @@ def as_block(log: Any, models: Sequence[str], task: Task, prices: Prices) -> Blo
     columns = Columns(log, models, task, labels=True)
     n = columns.n
     confidence, losses, signs = (np.zeros((n, len(models))) for _ in range(3))
-    stakes = np.ones(n)
+    stakes, answer, truth = np.ones(n), np.full((n, len(models)), -1), np.full(n, -1)
+    kinds = np.zeros((n, len(models), len(models) + 1)) if prices.by_kind and not task.two else None
     for i in range(n):
         try:
             true = task.label(columns.value(LABEL, i))
             stakes[i] = prices.as_stake(columns.value(STAKE, i))
-            for m, said in enumerate(task.read_all(columns.answers(i), models)):
+            row = task.read_all(columns.answers(i), models)
+            if task.kind != NUMBER:
+                found = {one: k for k, one in enumerate(task.classes or ())} if task.two else {}
+                answer[i] = [-1 if said is None else found.setdefault(said.answer, len(found)) for said in row]
+                truth[i] = found.get(true, -1)
+                if kinds is not None:
+                    kinds[i] = prices.between(list(found), len(models))
+            for m, said in enumerate(row):
                 confidence[i, m] = np.nan if said is None else said.confidence
                 losses[i, m] = 0.0 if said is None else prices.of(said.answer, true, stakes[i])
                 signs[i, m] = task.sign(said)
         except AbstainError as error:
             raise type(error)(f"row {i}: {error}") from None
-    return Block(confidence, losses, signs, stakes if columns.has(STAKE) else None)
+    at_stake = stakes if columns.has(STAKE) else None
+    return Block(confidence, losses, signs, at_stake, answer=answer, truth=truth, kinds=kinds)
 
 
 SHOWN = (

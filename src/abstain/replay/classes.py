@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError, shown
-from ..typing import Array, Bools, Floats
+from ..typing import Array, Bools, Floats, Ints
 from .log import check, numbers
 from .options import PROBABILITY, ModelColumns, Options
 
@@ -41,6 +41,7 @@ class Classes:
                 counts[column] = found
         self.dtype = _typed(counts) if typed else _written(counts)
         self._counts = {column: self._as_classes(found) for column, found in counts.items()}
+        self._known: pl.Series | None = None
 
     def _as_classes(self, counts: "pl.DataFrame") -> "pl.DataFrame":
         """The classes among the values, the most frequent first."""
@@ -79,6 +80,16 @@ class Classes:
         known = self.labels.head(len(apart) - many)
         codes = pl.Series(range(len(known)), dtype=pl.UInt8)
         return labels.replace_strict(known, codes, default=len(known), return_dtype=pl.UInt8)
+
+    def numbers(self, column: "pl.Series") -> Ints:
+        """A number for every class of a column, the same for the same; -1 if there is none."""
+        import polars as pl
+
+        if self._known is None:
+            self._known = pl.concat([found["value"] for found in self._counts.values()]).unique(maintain_order=True)
+        numbers = pl.Series(range(len(self._known)), dtype=pl.Int64)
+        found = column.replace_strict(self._known, numbers, default=-1, return_dtype=pl.Int64)
+        return found.fill_null(-1).to_numpy()
 
     def never_given(self) -> tuple[int, int]:
         """How many labels no model ever gives, and in how many rows they occur."""
@@ -231,6 +242,8 @@ class Judged(NamedTuple):
     loss: Floats | Bools
     said: Floats | None = None
     """With two classes, -1 for the first and +1 for the second."""
+    answer: Ints | None = None
+    """The numbers of the classes; -1: no answer."""
 
 
 class Judge:
@@ -255,11 +268,15 @@ class Judge:
             records["class"] = self._classes.codes(true).to_numpy()
             judged = [self._class(frame, model, true, begin) for model in self._options.models]
             labelled = true.is_not_null().to_numpy()
+            if "truth" in (records.dtype.names or ()):
+                records["truth"] = self._classes.numbers(true)
         for k, one in enumerate(judged):
             records["confidence"][:, k] = one.confidence
             records["losses"][:, k] = np.where(np.isnan(one.confidence), 0.0, one.loss)
             if one.said is not None:
                 records["said"][:, k] = one.said
+            if one.answer is not None and "answer" in (records.dtype.names or ()):
+                records["answer"][:, k] = one.answer
         if self._options.mistake_column is not None:
             records["losses"] *= records["stake"][:, np.newaxis]
         return labelled
@@ -285,7 +302,9 @@ class Judge:
         answer = self._classes.values(frame[model.answer])
         wrong = (answer != truth).fill_null(True).to_numpy()
         sure = np.where(answer.is_null().to_numpy(), np.nan, sure)
-        return Judged(sure, wrong, None if self._second is None else self._sign(answer))
+        if self._second is not None:
+            return Judged(sure, wrong, self._sign(answer))
+        return Judged(sure, wrong, answer=self._classes.numbers(answer) if self._options.combine else None)
 
     def _sign(self, classes: "pl.Series") -> Floats:
         return np.where((classes == self._second).fill_null(False).to_numpy(), 1.0, -1.0)

@@ -55,6 +55,8 @@ def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float) 
         settings["maturity"] = options.maturity
     if options.learner is not None:
         settings["learner"] = _learner(options.learner)
+    if options.combine:
+        settings["combine"] = True
     try:
         return Gate([model.name for model in options.models], **settings)
     except TypeError as error:  # an option of the gate that the learner does not have
@@ -266,8 +268,8 @@ class Game:
             tuned=tuned,
             hindsight=tuned,
             by_class=np.zeros((n_classes, 3), np.int64),
-            followed=np.zeros((models, over_time.n)),
-            answered=np.zeros((models, over_time.n)),
+            followed=np.zeros((models + gate.combine, over_time.n)),
+            answered=np.zeros((models + gate.combine, over_time.n)),
             threshold=np.full(over_time.n, np.nan),
             counts=dict.fromkeys(COUNTED, 0),
         )
@@ -303,6 +305,8 @@ class Game:
             loss = np.where(missing, rounds.cost, rounds.losses[:, k])
             out.policies[f"{ALWAYS} {name}"].add(part.begin, loss, missing)
             out.over_time.add(out.answered[k], ~missing, part.begin)
+        if self._gate.combine:
+            out.over_time.add(out.answered[-1], np.asarray(~part.missing.all(axis=1)), part.begin)
         out.policies[REVIEW].add(part.begin, rounds.cost, np.ones(part.n, np.bool_))
         for kind, policy in ((OWN, self._own), (ALL, self._all)):
             used = policy.play(rounds, due)

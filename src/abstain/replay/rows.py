@@ -23,14 +23,17 @@ if TYPE_CHECKING:
 class Rows:
     """A file of records: confidence and loss of each model, and what else a row has."""
 
-    def __init__(self, path: Path, n_models: int, *, said: bool, stake: bool, time: bool, due: bool) -> None:
-        """``due``: whether rows say themselves when their label arrives."""
+    def __init__(
+        self, path: Path, n_models: int, *, said: bool, stake: bool, time: bool, due: bool, agree: bool = False
+    ) -> None:
+        """``due``: whether rows say themselves when their label arrives; ``agree``: who gives the same answer."""
         fields: list[tuple[object, ...]] = [
             ("confidence", "f8", (n_models,)),
             ("losses", "f8", (n_models,)),
             ("row", "i8"),
         ]
         fields += [("said", "f8", (n_models,))] * said + [("stake", "f8")] * stake
+        fields += [("answer", "i8", (n_models,)), ("truth", "i8")] * agree
         fields += [("time", "i8")] * time + [("due", "i8"), ("came", "i8")] * due + [("class", "u1")]
         self.path, self.dtype, self.n_models = path, np.dtype(fields), n_models
         self.n = 0
@@ -108,7 +111,8 @@ class Slice:
         """The rows as the gate takes them; its first case is row ``origin``."""
         due = self.field("due")
         return Block(self.confidence, self.losses, self.field("said"), self.field("stake"), self.field("time"),
-                     None if due is None else due - origin, self.field("came"))  # fmt: skip
+                     None if due is None else due - origin, self.field("came"), self.field("answer"),
+                     self.field("truth"))  # fmt: skip
 
     def rounds(self) -> Rounds:
         """The rows as the alternatives take them: a missing answer has the least confidence, and stakes count."""

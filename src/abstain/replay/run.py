@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .._core.files import replacing_folder
 from ..errors import FileError, InputError
+from ..gate.combining import COMBINED
 from .classes import Classes, Judge, oriented
 from .log import Log, Slices, is_date
 from .options import VALUE, Options, check_there, complete, dropped, unused
@@ -78,12 +79,14 @@ def _play(
         max_stake = options.mistake_price or largest(slices, options.mistake_column)
     gate = make_gate(options, pair, max_stake)
     rows = Rows(scratch / "rows", len(models), said=pair is not None, stake=options.mistake_column is not None,
-                time=options.time is not None, due=options.by_time)  # fmt: skip
+                time=options.time is not None, due=options.by_time,
+                agree=gate.combine and pair is None)  # fmt: skip
     facts = prepare(slices, options, Judge(options, classes, pair), max_stake, rows, progress)
     check_enough(rows.n, str(log.path))
     slices.path.unlink()
     rows.cost = gate.review_price / gate.unit
-    cases = Cases(scratch / "cases", models, gate.thresholds.shape[1])
+    followed = [*models, COMBINED] if gate.combine else models
+    cases = Cases(scratch / "cases", followed, gate.thresholds.shape[1])
     warm = int(options.warm_start * rows.n)
     n_classes = 1 if classes is None else len(classes.told_apart)
     mistake = rows.cost if task == "number" else 0.0
@@ -104,7 +107,7 @@ def _play(
         first=played.first, task=task, labels=options.labels, delay=delay, models=models, cost=rows.cost,
         unit=options.unit, price=gate.unit, capacity=how_much(gate, options), share=options.capacity,
         policies=table,
-        timeline=timeline(played, rows, models, is_date(log.sample(), options.time)),
+        timeline=timeline(played, rows, followed, is_date(log.sample(), options.time)),
         curves=curves(played, models), operating=operating(played, rows.cost),
         mistakes=[] if classes is None else [
             (name, *counts) for name, counts in zip(classes.told_apart, played.by_class.tolist(), strict=True)
