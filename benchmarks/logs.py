@@ -201,12 +201,11 @@ def by_stack(log: Log, delay: int, first: int, every: bool = False) -> Floats:
         while waiting and waiting[0][0] + delay < i:
             one.learn(waiting.pop(0)[1])
         code = cases.code[i].tolist()
-        answer, sure, _ = one.answer(code, cases.confidence[i].tolist(), kinds)
+        answer, sure, said = one.answer(code, cases.confidence[i].tolist(), kinds)
         if answer >= 0 and (1.0 - sure) * cases.share[i] < COST:
             loss[i] = cases.lost[i, answer]
         if answer >= 0 and (every or i < first or (1.0 - sure) * cases.share[i] < COST):
-            said = one.chances[: one.n_candidates(code)].copy()
-            waiting.append((i, Lesson(cases.code[i], cases.confidence[i], int(cases.truth[i]), 1.0, said)))
+            waiting.append((i, Lesson(code, cases.confidence[i].tolist(), int(cases.truth[i]), 1.0, said)))
     return loss
 
 

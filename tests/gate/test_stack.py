@@ -42,7 +42,7 @@ def test_the_compiled_stack_equals_the_pseudocode(n_models, two, priced):
             waiting.append((answers, code, confidence, truth, rng.choice([0.05, 0.4, 1.0]), expected_chances))
             if len(waiting) > rng.integers(0, 5):  # labels come late, in any order
                 answers, code, confidence, truth, o, chances = waiting.pop(int(rng.integers(len(waiting))))
-                stack.learn(Lesson(code, confidence, truth, o, chances))
+                stack.learn(Lesson(code, confidence, truth, o, chances.ravel()))
                 twin.learn(answers, confidence, truth, o, chances)
         assert stack.stacks.theta == pytest.approx(np.array([part.theta for part in twin.parts]), abs=1e-6)
         assert stack.stacks.score == pytest.approx(np.array([part.score for part in twin.parts]), abs=1e-6)
@@ -55,8 +55,8 @@ def test_it_learns_that_agreement_counts():
     for _ in range(1_000):
         right = rng.random(2) < 0.7
         code = [0, 0] if right.all() else [0, 1]  # both say the truth, or different things
-        chances = np.reshape(stack.answer(code, [0.7, 0.7], NO_KINDS)[2], (-1, 6))
+        chances = stack.answer(code, [0.7, 0.7], NO_KINDS)[2]
         truth = 0 if right[0] else 1 if right[1] else -1
-        stack.learn(Lesson(np.array(code), np.array([0.7, 0.7]), truth, 1.0, chances))
+        stack.learn(Lesson(code, [0.7, 0.7], truth, 1.0, chances))
     assert stack.answer([0, 0], [0.7, 0.7], NO_KINDS)[1] > 0.95
     assert stack.answer([0, 1], [0.7, 0.7], NO_KINDS)[1] < 0.6

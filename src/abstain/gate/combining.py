@@ -46,19 +46,23 @@ class Cases(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """What the combination learns from a case whose label came before its time."""
+    """What the combination learns from a case."""
 
-    code: Ints
-    confidence: Floats
+    code: Sequence[int]
+    """The candidate that each model answered, see `Cases` ..."""
+    confidence: Sequence[float]
+    """... and its confidence."""
     truth: int
+    """The true candidate; -1: none of them."""
     observed: float
-    chances: Floats
+    """The probability that the label would be seen."""
+    chances: Sequence[float]
+    """What each regression said of the first candidate, then of the next."""
 
     def of_models(self, model_from: Sequence[int]) -> Lesson:
         """Return the lesson for other models, by the numbers they had; -1 for a new one."""
         code = [self.code[m] if m >= 0 else -1 for m in model_from]
-        confidence = [self.confidence[m] if m >= 0 else 0.0 for m in model_from]
-        return self._replace(code=np.array(code, np.int64), confidence=np.array(confidence, np.float64))
+        return self._replace(code=code, confidence=[self.confidence[m] if m >= 0 else 0.0 for m in model_from])
 
 
 SAVED = ("theta", "covariance", "score", "learnt")
@@ -87,6 +91,7 @@ class Combination:
         self.packed = packed(stacks)
         self.chances = np.zeros((self.n_models, len(stacks.score)))
         """Room for what regressions say of candidates."""
+        self._flat = self.chances.reshape(-1)
         self._code = np.zeros(self.n_models, np.int64)
         self._confidence = np.zeros(self.n_models)
         self._calls: dict[Any, Any] = {}
@@ -123,17 +128,22 @@ class Combination:
         answer, sure = self._call(
             answer_one, self.two, self._code, self._confidence, kinds, self.chances, self.packed
         )  # fmt: skip
-        return answer, sure, tuple(self.chances[: self.n_candidates(code)].ravel().tolist())
+        n = self.n_candidates(code) * self.chances.shape[1]
+        return answer, sure, tuple(self._flat[:n].tolist())
 
     def learn(self, lesson: Lesson) -> None:
         """Learn the truth of a case."""
         code, confidence, truth, observed, chances = lesson
-        n = len(chances)
+        n, parts = len(chances), self.chances.shape[1]
         self._code[:], self._confidence[:] = code, confidence
-        room = self.chances if n <= len(self.chances) else np.zeros(chances.shape)
-        room[:n] = chances
+        if n > len(self._flat):  # more candidates than there are models today
+            room = np.zeros((n // parts, parts))
+            room.reshape(-1)[:] = chances
+        else:
+            room = self.chances
+            self._flat[:n] = chances
         self._call(
-            learn_one, self.two, n, self._code, self._confidence, truth, observed, room, self.packed
+            learn_one, self.two, n // parts, self._code, self._confidence, truth, observed, room, self.packed
         )  # fmt: skip
 
     def ripen(self, last: int) -> None:
@@ -170,17 +180,16 @@ class Combination:
         Raises:
             DecisionError: If the case was not decided by a gate that combines models.
         """
-        answers = [answer for model, answer in case.answers.items() if model != COMBINED]
-        found, n, parts = self._numbers(task), len(answers), len(self.stacks.score)
+        *names, _ = case.answers  # the combination is the last
+        *answers, _ = case.answers.values()
+        found, n = self._numbers(task), len(answers)
         code = [-1 if one is None else found.setdefault(one, len(found)) for one in answers]
-        judged = self.n_candidates(code)
-        if len(case.lesson) != n + judged * parts:
-            raise DecisionError(f"case: expected {n + judged * parts} numbers in its lesson, got {len(case.lesson)}")
-        chances = np.array(case.lesson[n:]).reshape(judged, parts)
+        expected = n + self.n_candidates(code) * self.chances.shape[1]
+        if len(case.lesson) != expected:
+            raise DecisionError(f"case: expected {expected} numbers in its lesson, got {len(case.lesson)}")
         seen = observed(learner, case.decision.abstained, case.decision.carry)
-        lesson = Lesson(np.array(code, np.int64), np.array(case.lesson[:n]), found.get(truth, -1), seen, chances)
-        names = [model for model in case.answers if model != COMBINED]
-        if names == list(models):
+        lesson = Lesson(code, case.lesson[:n], found.get(truth, -1), seen, case.lesson[n:])
+        if names == models:
             return lesson
         return lesson.of_models([names.index(model) if model in names else -1 for model in models])
 
@@ -198,13 +207,12 @@ class Combination:
         for i in range(n):
             code = cases.code[i].tolist()
             kinds = np.ascontiguousarray(cases.kinds[i if len(cases.kinds) > 1 else 0])
-            answer, cases.sure[i], _ = self.answer(code, cases.confidence[i].tolist(), kinds)
+            answer, cases.sure[i], chances = self.answer(code, cases.confidence[i].tolist(), kinds)
             if answer < 0:
                 cases.sure[i] = np.nan
                 continue
             said[i], lost[i] = 2.0 * answer - 1.0, cases.lost[i, answer]
-            chances = self.chances[: self.n_candidates(code)].copy()
-            self.learn(Lesson(cases.code[i], cases.confidence[i], int(cases.truth[i]), 1.0, chances))
+            self.learn(Lesson(code, cases.confidence[i].tolist(), int(cases.truth[i]), 1.0, chances))
         return with_combined(block, cases.sure, said, lost)
 
     def rearranged(self, model_from: Sequence[int]) -> Combination:
@@ -246,7 +254,7 @@ class Combination:
     def to_file(self) -> dict[str, Array]:
         """Describe it as arrays."""
         kept, parts, n = [self.early[t] for t in sorted(self.early)], len(self.stacks.score), self.n_models
-        sizes = np.array([len(one.chances) for one in kept], np.int64)
+        sizes = np.array([len(one.chances) // parts for one in kept], np.int64)
         arrays = {name: getattr(self.stacks, name).copy() for name in SAVED} | {
             "early.round": np.array(sorted(self.early), np.int64),
             "early.code": np.array([one.code for one in kept], np.int64).reshape(-1, n),
@@ -254,7 +262,7 @@ class Combination:
             "early.truth": np.array([one.truth for one in kept], np.int64),
             "early.observed": np.array([one.observed for one in kept], np.float64),
             "early.size": sizes,
-            "early.chances": np.concatenate([np.zeros((0, parts)), *(one.chances for one in kept)]),
+            "early.chances": np.concatenate([np.zeros(0), *(one.chances for one in kept)]).reshape(-1, parts),
         }
         return {PREFIX + name: array for name, array in arrays.items()}
 
@@ -301,7 +309,7 @@ class Combination:
             rounds.tolist(), np.split(chances, np.cumsum(sizes)[:-1]) if n else [], code, confidence, truth.tolist(),
             observed.tolist(), strict=True,
         ):  # fmt: skip
-            self.early[t] = Lesson._make([*rest, part])
+            self.early[t] = Lesson._make([*rest, part.ravel().tolist()])
         self.weigh()
         return self
 
