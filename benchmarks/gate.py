@@ -31,17 +31,19 @@ THRESHOLDS = 20
 ROWS, ROUNDS = 1_000_000, 4_000
 PART = 100_000
 PLAYING, COMMAND, BY_HAND = 1.5, 6.0, 2.0
+COMBINED_PLAYING, COMBINED_BY_HAND = 2.5, 1.5
 GIB = 1.0
 
 
-def gate() -> ab.Gate:
-    return ab.Gate(MODELS, cost=0.2, thresholds=THRESHOLDS, seed=0)
+def gate(combine: bool = False) -> ab.Gate:
+    return ab.Gate(MODELS, cost=0.2, thresholds=THRESHOLDS, combine=combine, seed=0)
 
 
 def block(rng: np.random.Generator, n: int) -> Block:
     """Models that are right as often as they say."""
     confidence = rng.uniform(0.3, 1.0, (n, len(MODELS)))
-    return Block(confidence, np.asarray(rng.random(confidence.shape) > confidence, np.float64))
+    losses = np.asarray(rng.random(confidence.shape) > confidence, np.float64)
+    return Block(confidence, losses, answer=losses.astype(np.int64), truth=np.zeros(n, np.int64))
 
 
 def write(path: Path, n: int) -> None:
@@ -142,12 +144,49 @@ def by_hand() -> float:
     return taken["gate"] / taken["learner"]
 
 
+def combining(cases: Block) -> tuple[float, float]:
+    """A gate that combines its models, in times of one that does not: playing a table; `decide` and `learn`."""
+    few = [
+        {name: ("ab"[int(lost)], sure) for name, lost, sure in zip(MODELS, *row, strict=True)}
+        for row in zip(cases.losses[:ROUNDS].tolist(), cases.confidence[:ROUNDS].tolist(), strict=True)
+    ]
+
+    def table(combine: bool) -> Callable[[], object]:
+        one = gate(combine)
+
+        def run() -> None:
+            with one._playing() as play:
+                play(cases)
+
+        return run
+
+    def by_hand(combine: bool) -> Callable[[], object]:
+        one = gate(combine)
+
+        def run() -> None:
+            for answers in few:
+                case = one.decide(answers)
+                if case.action == "answer":
+                    one.learn(case, "a")
+
+        return run
+
+    found = []
+    for kind, times in ((table, 2), (by_hand, 5)):
+        taken = timing.best({"plain": partial(kind, False), "combined": partial(kind, True)}, times)
+        found.append(taken["combined"] / taken["plain"])
+    return found[0], found[1]
+
+
 def run() -> None:
+    table, single = combining(block(np.random.default_rng(0), ROWS))
     with tempfile.TemporaryDirectory() as folder:
         ratios = {
             "playing the gate / simulate": (playing(block(np.random.default_rng(0), ROWS)), PLAYING),
             "abstain replay / playing the gate": (command(Path(folder)), COMMAND),
             "gate.decide + gate.learn / the learner's": (by_hand(), BY_HAND),
+            "playing with combine=True / without": (table, COMBINED_PLAYING),
+            "decide + learn with combine=True / without": (single, COMBINED_BY_HAND),
         }
     rows = [[name, number(ratio), f"{most:g}", at_most(ratio, most)] for name, (ratio, most) in ratios.items()]
     title = f"The gate: three models x {THRESHOLDS} thresholds, {ROWS:,} rows"

@@ -52,7 +52,7 @@ def demo_log(seed: int) -> Log:
     time, came = (frame[name].dt.timestamp("us").to_numpy() for name in ("time", "label_time"))
     n = len(time)
     due = np.maximum(np.searchsorted(time, came), np.arange(n) + 1)
-    block = Block(sure, wrong.astype(np.float64), due=np.where(due == n, n + 1, due), came=came, answers=said)
+    block = Block(sure, wrong.astype(np.float64), due=np.where(due == n, n + 1, due), came=came, answer=said)
     return Log(list(demo.NAMES), {"cost": 0.15}, block)
 
 
@@ -64,7 +64,7 @@ def made_log(name: str, rounds: int, seed: int, late: int) -> Log:
     options = {"cost": of.cost, "task": "number" if log.task == NUMBERS else log.task}
     signs = said.astype(np.float64) if log.task == BINARY else None
     due = np.arange(len(sure)) + late + 1
-    block = Block(sure, log.losses, signs, due=due, answers=said.astype(np.float64))
+    block = Block(sure, log.losses, signs, due=due, answer=said.astype(np.float64))
     return Log(["one", "two", "three"], options, block)
 
 

@@ -1,114 +1,273 @@
-"""Ten logs of real models, each replayed by `abstain replay`: `python -m benchmarks.logs [seeds [log ...]]`.
+"""Combining models on logs, against what else could be done: `python -m benchmarks.logs [seeds [log ...]]`.
 
-Different sets and models, nothing that moves, slow drift, a switch, an outage; labels at once and 2,000 rows late; two
-classes, ten classes, numbers. Nothing was chosen on these seeds. It prints the table of docs/logs.md; it needs the
-data sets (`ABSTAIN_DATA`) and scikit-learn.
+Every log has distinct rows. Policies see the labels of their own answers alone, at once or 1,500 rows late. The first
+tenth is not scored: all but the gates know its labels, too. Logs of real models need the data sets (`ABSTAIN_DATA`)
+and scikit-learn.
 """
 
 import os
 import sys
-import tempfile
-from collections import defaultdict
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
-import polars as pl
 
-from abstain.instances.models import NUMBERS
-from abstain.paper.logs.recipes import ModelLog, make, recipe
-from abstain.replay.options import CLASS, VALUE, ModelColumns, Options
-from abstain.replay.run import replay
+import abstain as ab
+from abstain import alternatives
+from abstain.gate.combining import Combination, Lesson, as_cases
+from abstain.gate.frames import Block
+from abstain.paper.logs.recipes import Noise, Outage, Population, Recipe, Recorded, Still, Switch, make
+from abstain.typing import Floats, Ints
 
-from .table import console, show
+from .table import at_most, console, show
 
-NAMES = {False: ("logistic", "boosting", "bayes"), True: ("ridge", "boosting", "neighbours")}
-"""Of the models, by whether they answer numbers."""
-STILL = ("covtype", "ijcnn", "digits", "elevation")
-MOVING = (
-    "covtype, population",
-    "skin, noise",
-    "higgs, switch",
-    "cifar, switch",
-    "cod-rna, outage",
-    "elevation, outage",
-)
-FIRST_SEED, SEEDS = 2_000, 3
-DELAYS = (0, 2_000)
-LABELS = ("answered", "both")
-OTHERS = ("retuned-own", "retuned-all", "hindsight")
-GOALS = {"answered": (3.0, -12.0), "both": (0.5, -15.0)}
-"""Per cent above `tuned` at most, in the mean: where nothing moves, and where something does."""
-ABOVE_OWN = 1.0
-"""Per cent above `retuned-own` at most, everywhere."""
+COST, DELAYS, FIRST_SEED, SEEDS = 0.2, (0, 1_500), 3_000, 2
 
 
-def write(log: ModelLog, path: Path) -> tuple[ModelColumns, ...]:
-    """The log as Parquet, as a team would have it; the columns of its models."""
-    numbers = log.task == NUMBERS
-    table = {"label": log.y}
-    columns = []
-    for m, name in enumerate(NAMES[numbers]):
-        sure = log.answers.confidence[:, m]
-        table[name], table[f"{name}_sure"] = log.answers.predictions[:, m], 1.0 - sure if numbers else sure
-        columns.append(ModelColumns(name, VALUE if numbers else CLASS, name, f"{name}_sure"))
-    pl.DataFrame(table).write_parquet(path)
-    return tuple(columns)
+class Log(NamedTuple):
+    """What models said in n cases, and what was true."""
+
+    answers: Ints
+    """(n, P) the class that each model answers, from 0 on."""
+    confidence: Floats
+    """(n, P); NaN: no answer."""
+    truth: Ints
+    """(n,)"""
+    n_classes: int
+    stake: Floats | None = None
+    """(n,) what a mistake costs, relative to the largest; None: 1."""
+
+    def block(self) -> Block:
+        """The log as a gate plays it."""
+        missing = np.isnan(self.confidence)
+        losses = np.where(missing, 0.0, self.answers != self.truth[:, np.newaxis])
+        if self.stake is not None:
+            losses = losses * self.stake[:, np.newaxis]
+        said = np.where(self.answers == 1, 1.0, -1.0) if self.n_classes == 2 else None
+        numbers = np.where(missing, -1, self.answers)
+        return Block(self.confidence, losses, said, self.stake, answer=numbers, truth=self.truth)
+
+    def rounds(self) -> tuple[Floats, Floats]:
+        """Confidences, in which stakes count, and losses, as the alternatives take them."""
+        stake = 1.0 if self.stake is None else self.stake[:, np.newaxis]
+        sure = self.confidence + (1.0 - stake) * (1.0 - self.confidence)
+        return np.where(np.isnan(sure), -np.inf, sure), self.block().losses
 
 
-def per_cent(names: Iterable[str], seeds: int) -> dict[tuple[str, str, int, str], list[float]]:
-    """What each policy loses more than `tuned`, by log, labels, delay and policy; a number a seed."""
-    found = defaultdict(list)
-    for name in names:
-        for seed in range(FIRST_SEED, FIRST_SEED + seeds):
-            of = recipe(name)
-            log = make(of, of.rounds, seed, os.environ.get("ABSTAIN_DATA"))
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder, "log.parquet")
-                models = write(log, path)
-                for delay in DELAYS:
-                    for labels in LABELS:
-                        options = Options(
-                            models=models, label="label", cost=of.cost, labels=labels, delay=delay, seed=seed,
-                            max_error=1.0 if log.task == NUMBERS else None,
-                        )  # fmt: skip
-                        result = replay(path, options, Path(folder, "out"))
-                        loss = {policy.kind: policy.loss for policy in result.policies if policy.kind != "always"}
-                        for kind in ("gate", *OTHERS):
-                            found[name, labels, delay, kind].append(100.0 * (loss[kind] / loss["tuned"] - 1.0))
-            console.print(f"{name}, seed {seed}", highlight=False)
-    return found
+# Logs of real models.
+
+
+def of_recipe(name: str, source: str, drift: Still, fit: int, rounds: int, blur: float = 0.0) -> Callable[[int], Log]:
+    """Three models fitted on a set; see `abstain.paper.logs`."""
+
+    def made(seed: int) -> Log:
+        log = make(Recipe(name, source, COST, drift, fit, rounds, blur), rounds, seed, os.environ.get("ABSTAIN_DATA"))
+        classes, codes = np.unique([*log.y.tolist(), *log.answers.predictions.ravel().tolist()], return_inverse=True)
+        answers = codes[len(log.y) :].reshape(log.answers.predictions.shape)
+        return Log(answers, log.answers.confidence, codes[: len(log.y)], len(classes))
+
+    return made
+
+
+def boosting_alone(seed: int) -> Log:
+    """One model."""
+    log = of_recipe("one model", "covtype", Still(), 10_000, 40_000)(seed)
+    return log._replace(answers=log.answers[:, 1:2], confidence=log.confidence[:, 1:2])
+
+
+def five_models(seed: int) -> Log:
+    """Five models of different kinds, each fitted on other rows."""
+    from sklearn import ensemble, linear_model, naive_bayes, neighbors, pipeline, preprocessing, tree
+
+    rng = np.random.default_rng([seed, 5])
+    X, y = ab.datasets.load("ijcnn", scale=None, data=os.environ.get("ABSTAIN_DATA"))
+    rows, truth = rng.permutation(len(X)), (y > 0).astype(np.int64)
+    kinds: list[Any] = [
+        linear_model.LogisticRegression(max_iter=2_000),
+        ensemble.HistGradientBoostingClassifier(max_iter=40, random_state=seed),
+        naive_bayes.GaussianNB(),
+        tree.DecisionTreeClassifier(max_depth=6, random_state=seed),
+        neighbors.KNeighborsClassifier(15),
+    ]
+    stream, chances = rows[10_000:40_000], []
+    for k, kind in enumerate(kinds):
+        fit = rows[2_000 * k : 2_000 * (k + 1)]
+        model = pipeline.make_pipeline(preprocessing.StandardScaler(), kind).fit(X[fit], truth[fit])
+        chances.append(model.predict_proba(X[stream])[:, 1])
+    second = np.column_stack(chances)
+    return Log((second >= 0.5).astype(np.int64), np.maximum(second, 1.0 - second), truth[stream], 2)
+
+
+# Made logs.
+
+
+def tickets(seed: int, rows: int = 30_000, missing: float = 0.0, told: float = 0.7) -> Log:
+    """Tickets of eight kinds: three models err independently of each other, and say roughly how sure they may be.
+
+    Args:
+        seed: The seed.
+        rows: The number of tickets.
+        missing: The share of answers that are missing.
+        told: How much of what makes an answer right is in the confidence.
+    """
+    rng = np.random.default_rng([seed, 8])
+    truth, skill = rng.integers(0, 8, rows), np.array([0.85, 0.8, 0.75])
+    ease = rng.normal(0.0, 1.5, (rows, 3))
+    right = rng.random((rows, 3)) < 1.0 / (1.0 + np.exp(-(np.log(skill / (1.0 - skill)) + ease)))
+    wrong = (truth[:, np.newaxis] + rng.integers(1, 8, (rows, 3))) % 8
+    sure = 1.0 / (1.0 + np.exp(-(1.5 * np.log(skill / (1.0 - skill)) + told * ease)))  # too sure of itself
+    sure[rng.random((rows, 3)) < missing] = np.nan
+    return Log(np.where(right, truth[:, np.newaxis], wrong), sure, truth, 8)
+
+
+def waves(seed: int) -> Log:
+    """Breiman's waveforms, three classes of 21 features each, seen by three models through other features."""
+    from sklearn import linear_model, naive_bayes, tree
+
+    rng, at = np.random.default_rng([seed, 21]), np.arange(1, 22)
+    n = 33_000
+    shapes = np.maximum(6 - np.abs(at - np.array([[7], [15], [11]])), 0)
+    truth, mix = rng.integers(0, 3, n), rng.random((n, 1))
+    X = mix * shapes[truth] + (1.0 - mix) * shapes[(truth + 1) % 3] + rng.standard_normal((n, 21))
+    kinds: list[Any] = [
+        linear_model.LogisticRegression(max_iter=2_000),
+        naive_bayes.GaussianNB(),
+        tree.DecisionTreeClassifier(max_depth=7, random_state=seed),
+    ]
+    columns, chances = (slice(0, 12), slice(9, 21), slice(0, 21)), []
+    for kind, seen in zip(kinds, columns, strict=True):
+        chances.append(kind.fit(X[:3_000, seen], truth[:3_000]).predict_proba(X[3_000:, seen]))
+    answers = np.column_stack([one.argmax(axis=1) for one in chances])
+    return Log(answers, np.column_stack([one.max(axis=1) for one in chances]), truth[3_000:], 3)
+
+
+CHOSEN_ON: dict[str, Callable[[int], Log]] = {
+    "cod-rna, outage": of_recipe("cod-rna, outage", "cod-rna", Outage(), 10_000, 40_000),
+    "cifar, switch": of_recipe("cifar, switch", "cifar", Switch(), 4_000, 8_000),
+    "skin, noise": of_recipe("skin, noise", "skin", Noise(0.8), 8_000, 40_000),
+    "covtype": of_recipe("covtype", "covtype", Still(), 10_000, 40_000),
+    "digits": of_recipe("digits", "digits", Still(), 600, 20_000, 0.7),
+    "eye, recorded": of_recipe("eye, recorded", "eye", Recorded(), 3_000, 11_000),
+    "guide": of_recipe("guide", "guide", Still(), 1_000, 6_000),
+}
+"""Logs that constants may be chosen on (digits repeats rows, with fresh noise on each) ..."""
+JUDGED: dict[str, Callable[[int], Log]] = {
+    "cod-rna": of_recipe("cod-rna", "cod-rna", Still(), 10_000, 40_000),
+    "covtype, population": of_recipe("covtype, population", "covtype", Population(0), 10_000, 40_000),
+    "eye": of_recipe("eye", "eye", Still(), 3_000, 11_000),
+    "higgs": of_recipe("higgs", "higgs", Still(), 10_000, 40_000),
+    "higgs, switch": of_recipe("higgs, switch", "higgs", Switch(), 10_000, 40_000),
+    "ijcnn": of_recipe("ijcnn", "ijcnn", Still(), 8_000, 40_000),
+    "ijcnn, outage": of_recipe("ijcnn, outage", "ijcnn", Outage(), 8_000, 40_000),
+    "phishing": of_recipe("phishing", "phishing", Still(), 1_000, 10_000),
+    "skin": of_recipe("skin", "skin", Still(), 2_000, 40_000),
+    "waves": waves,
+    "tickets": tickets,
+    "tickets, missing": lambda seed: tickets(seed, missing=0.15),
+    "tickets, unsure": lambda seed: tickets(seed, told=0.0),
+    "one model": boosting_alone,
+    "five models": five_models,
+}
+"""... and those on which it is judged. To add a log, write a function of a seed that returns it."""
+LOGS = {**CHOSEN_ON, **JUDGED}
+
+
+# Policies: the loss of each case (n,).
+
+
+def by_gate(log: Log, delay: int, seed: int, combine: bool) -> Floats:
+    """What the gate loses."""
+    price: dict[str, Any] = {"cost": COST} if log.stake is None else {"review_price": COST, "max_stake": 1.0}
+    classes: dict[str, Any] = {"task": "binary"} if log.n_classes == 2 else {}
+    models = [f"model {m}" for m in range(log.answers.shape[1])]
+    gate = ab.Gate(models, combine=combine, seed=seed, **price, **classes)
+    with gate._playing(delay) as play:
+        return play(log.block()).loss
+
+
+def by_stack(log: Log, delay: int, first: int, every: bool = False) -> Floats:
+    """What a strong engineer would build: a stack with Chow's rule, which learns from the labels of its own answers.
+
+    It knows the labels of the ``first`` cases, too: without any it would answer nothing, and learn nothing. With
+    ``every`` it knows all labels.
+    """
+    n, models = log.answers.shape
+    classes: dict[str, Any] = {"task": "binary"} if log.n_classes == 2 else {}
+    prices = ab.Gate(["any"], cost=COST, **classes)._prices
+    one, cases = Combination(models, log.n_classes == 2), as_cases(log.block(), log.n_classes == 2, prices)
+    kinds, loss = np.zeros((0, 0)), np.full(n, COST)
+    waiting: list[tuple[int, Lesson]] = []
+    for i in range(n):
+        while waiting and waiting[0][0] + delay < i:
+            one.learn(waiting.pop(0)[1])
+        code = cases.code[i].tolist()
+        answer, sure, said = one.answer(code, cases.confidence[i].tolist(), kinds)
+        if answer >= 0 and (1.0 - sure) * cases.share[i] < COST:
+            loss[i] = cases.lost[i, answer]
+        if answer >= 0 and (every or i < first or (1.0 - sure) * cases.share[i] < COST):
+            waiting.append((i, Lesson(code, cases.confidence[i].tolist(), int(cases.truth[i]), 1.0, said)))
+    return loss
+
+
+GATE, COMBINED, TUNED, RETUNED, HINDSIGHT, STACK = "gate", "combined", "tuned", "re-tuned", "hindsight", "stack"
+
+
+def losses_of(log: Log, delay: int, seed: int) -> dict[str, float]:
+    """The mean loss of each policy after the first tenth."""
+    n = len(log.truth)
+    first, (sure, lost) = n // 10, log.rounds()
+    scored = slice(first, None)
+    played = {
+        GATE: by_gate(log, delay, seed, False)[scored],
+        COMBINED: by_gate(log, delay, seed, True)[scored],
+        TUNED: alternatives.tuned(sure, lost, COST, first=first).loss[scored],
+        RETUNED: alternatives.retuned(sure, lost, COST, first=first, delay=delay).loss[scored],
+        HINDSIGHT: alternatives.hindsight(sure[scored], lost[scored], COST).loss,
+        STACK: by_stack(log, delay, first)[scored],
+    }
+    return {name: float(loss.mean()) for name, loss in played.items()}
+
+
+OTHERS = (COMBINED, TUNED, RETUNED, HINDSIGHT, STACK)
+
+
+def judge(found: dict[tuple[str, int], dict[str, float]], names: Iterable[str]) -> None:
+    """Print what was to be reached on these logs, and what was."""
+    cells = [values for (name, _), values in found.items() if name in names]
+    if not cells:
+        return
+    change = np.array([100.0 * (values[COMBINED] / values[GATE] - 1.0) for values in cells])
+    stack = np.array([100.0 * (values[STACK] / values[GATE] - 1.0) for values in cells])
+    above = sum(values[COMBINED] >= values[HINDSIGHT] for values in cells) / len(cells)
+    rows = [
+        ["% above the gate without combining, mean", "-6", f"{change.mean():+.1f}", at_most(change.mean(), -6.0)],
+        ["the same, worst", "+1", f"{change.max():+.1f}", at_most(float(change.max()), 1.0)],
+        ["share of logs not below hindsight", "0.5", f"{above:.2f}", at_most(above, 0.5)],
+        ["% above the stack's mean", "0", f"{change.mean() - stack.mean():+.1f}", at_most(change.mean(), stack.mean())],
+        ["% above the stack's worst", "0", f"{change.max() - stack.max():+.1f}", at_most(change.max(), stack.max())],
+    ]
+    show(f"What was to be reached on {len(cells)} logs", ["", "at most", "reached", ""], rows)
 
 
 def main(words: list[str]) -> None:
     seeds = int(words[0]) if words else SEEDS
-    names = words[1:] or [*STILL, *MOVING]
-    found = per_cent(names, seeds)
-    mean = {key: float(np.mean(values)) for key, values in found.items()}
+    names = words[1:] or list(LOGS)
+    found: dict[tuple[str, int], dict[str, float]] = {}
+    for name in names:
+        logs = [LOGS[name](seed) for seed in range(FIRST_SEED, FIRST_SEED + seeds)]
+        for delay in DELAYS:
+            each = [losses_of(log, delay, seed) for seed, log in enumerate(logs)]
+            found[name, delay] = {kind: float(np.mean([one[kind] for one in each])) for kind in each[0]}
+        console.print(name, highlight=False)
     for delay in DELAYS:
         rows = []
         for name in names:
-            gates = [f"{mean[name, labels, delay, 'gate']:+.1f}" for labels in LABELS]
-            rows.append([name, *gates, *(f"{mean[name, LABELS[0], delay, kind]:+.1f}" for kind in OTHERS)])
-        heads = ["log", *(f"gate, {labels}" for labels in LABELS), *OTHERS]
-        show(f"Per cent of `tuned`, labels {delay:,} rows late", heads, rows)
-    rows = []
-    for labels, goals in GOALS.items():
-        for group, among, goal in (("nothing moves", STILL, goals[0]), ("something moves", MOVING, goals[1])):
-            values = [mean[name, labels, delay, "gate"] for name in among if name in names for delay in DELAYS]
-            if values:
-                reached = float(np.mean(values))
-                rows.append([labels, group, f"{goal:+g}", f"{reached:+.1f}", "met" if reached <= goal else "MISSED"])
-        above = {}
-        for name in names:
-            for delay in DELAYS:
-                gate, own = (100.0 + mean[name, labels, delay, kind] for kind in ("gate", "retuned-own"))
-                above[name, delay] = 100.0 * (gate / own - 1.0)
-        worst = max(above, key=lambda key: above[key])
-        verdict = "met" if above[worst] <= ABOVE_OWN else "MISSED"
-        where = f"{above[worst]:+.1f} ({worst[0]}, {worst[1]:,} late)"
-        rows.append([labels, "above retuned-own, worst", f"{ABOVE_OWN:+g}", where, verdict])
-    show("What was to be reached", ["labels", "", "at most", "reached", ""], rows)
+            values = found[name, delay]
+            above = [f"{100.0 * (values[kind] / values[GATE] - 1.0):+.1f}" for kind in OTHERS]
+            rows.append([name, f"{values[GATE]:.4f}", *above])
+        title = f"Loss of the gate without combining, and per cent of it; labels {delay:,} rows late"
+        show(title, ["log", GATE, *OTHERS], rows)
+    judge(found, JUDGED)
 
 
 if __name__ == "__main__":

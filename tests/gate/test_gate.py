@@ -335,7 +335,7 @@ def test_a_changed_case_is_refused():
     changed = {
         "action": "review", "answer": "eggs", "model": "rules", "threshold": 0.123, "confidence": 0.5,
         "review_price": 0.1, "probability": 0.5, "stake": 3.0, "over_capacity": True, "explored": not case.explored,
-        "answers": [["gbm", "ham"]], "confidences": [["gbm", 0.123]], "time": 5.0, "digest": "0" * 64,
+        "answers": [["gbm", "ham"]], "confidences": [["gbm", 0.123]], "time": 5.0, "lesson": [0.5], "digest": "0" * 64,
     }  # fmt: skip
     assert changed.keys() | {"decision", "format"} == content.keys()
     for name, value in changed.items():

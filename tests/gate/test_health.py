@@ -45,7 +45,7 @@ def answers_of(sure, said, i):
 
 def block_of(sure, said, y, **more):
     losses = np.where(np.isnan(sure), 0.0, said != y[:, np.newaxis])
-    return Block(sure, losses, answers=said, **more)
+    return Block(sure, losses, answer=said, **more)
 
 
 def live(gate, sure, said, y, late=0):

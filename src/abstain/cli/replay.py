@@ -107,6 +107,9 @@ def replay(
     learner: Annotated[
         str | None, typer.Option(help="Another learner for the gate, such as Exp3Abs, or your own as module:Class.")
     ] = None,
+    combine: Annotated[
+        bool, typer.Option(help="Whether the gate combines its models: one more model, learnt from all their answers.")
+    ] = False,
     warm_start: Annotated[
         float,
         typer.Option(metavar="SHARE", help="The share of the log that the gate learns from first, with all labels."),
@@ -145,7 +148,8 @@ def replay(
             label=label, positive=positive, task=task, cost=cost, review_price=review_price,
             mistake_price=mistake_price, mistake_column=mistake_column, max_error=max_error, capacity=capacity,
             labels=labels, delay=delay, time=time, label_time=label_time, maturity=maturity, learner=learner,
-            warm_start=warm_start, seed=seed, seeds=seeds, today=today, decided=decided, observed=observed, unit=unit,
+            combine=combine, warm_start=warm_start, seed=seed, seeds=seeds, today=today, decided=decided,
+            observed=observed, unit=unit,
         )  # fmt: skip
 
         def tell(found: Options, dropped: list[str], unused: list[str]) -> None:

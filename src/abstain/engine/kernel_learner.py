@@ -446,12 +446,17 @@ class KernelLearner(Learner):
 
     # Whole tables.
 
+    @property
+    def loop(self) -> Any:
+        """The compiled loop over the rounds of a table."""
+        return self._call.functions.play
+
     def playing(self, delay: int, later: bool = False) -> Playing:
         return PlayingBlocks(self, delay, later) if self.compiled else super().playing(delay, later)
 
     def play_block(
         self, X: Floats, advice: Advice, losses: Array, costs: Floats, at: Ints, edges: Ints, late: Late,
-        arrivals: Arrivals, out: Played,
+        arrivals: Arrivals, out: Played, player: Callable[..., int] | None = None,
     ) -> None:  # fmt: skip
         """Play the coming rounds, for `PlayingBlocks`.
 
@@ -465,11 +470,13 @@ class KernelLearner(Learner):
             late: The rounds that wait for their label, if any may.
             arrivals: Where rounds wait, and which labels come after each.
             out: Room for what happens (n,).
+            player: What is called with the arguments of the compiled loop, instead of it.
 
         Raises:
             InputError: If a kernel chooses an expert that does not exist.
         """
         n, hand, done, chances = len(costs), self._hand, 0, self.chances
+        play = self.loop if player is None else player
         self._check_room(n)
         rounds = Rounds(
             self._random.random(n) if self.draws else np.zeros(n),
@@ -482,7 +489,7 @@ class KernelLearner(Learner):
         expects = _EXPECTS[self.expects]
         while done < n:
             self._make_room()
-            done = self._call.functions.play(
+            done = play(
                 done, self.round + 1, rounds, at, edges, late, arrivals, expects, self.pairs, hand.carry, self._packed,
                 out,
             )  # fmt: skip

@@ -324,6 +324,8 @@ class PlayingBlocks(Playing):
         self._waiting = Waiting(delay) if delay > 0 or later else None
         learner.catch_up()
         self._late = learner.new_late(0, None)
+        self.player: Callable[..., int] | None = None
+        """What is called with the arguments of the learner's compiled loop, instead of it."""
 
     def _arrange(self, n: int, due: Ints | None, came: Ints | None) -> Arrivals:
         if self._waiting is None:
@@ -356,6 +358,7 @@ class PlayingBlocks(Playing):
                     self._late,
                     arrivals,
                     Played(out.expert[rows], out.abstained[rows], out.loss[rows], out.kept[rows]),
+                    self.player,
                 )
                 self._hear(out.abstained[rows])
                 progress(rows.stop)

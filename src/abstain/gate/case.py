@@ -63,6 +63,8 @@ class Case:
     """When the case came, if that was given: a date and time as text, or seconds."""
     decision: Decision
     """What the learner decided."""
+    lesson: tuple[float, ...] = ()
+    """What a gate that combines models needs to learn: their confidences, and what the combination was made of."""
     digest: str | None = None
     """For a case read from JSON: a proof, made with the gate's own key, that nothing in it was changed."""
     _sign: Callable[[dict[str, Any]], str] | None = field(default=None, init=False)
@@ -121,7 +123,8 @@ class Case:
                 raise ValueError("answers, confidences or digest are of another type")
             for name in _BY_MODEL:
                 content[name] = MappingProxyType({str(model): value for model, value in content[name]})
-            return cls(**{**content, "decision": Decision.from_json(content["decision"])})
+            lesson = tuple(map(float, content["lesson"]))
+            return cls(**{**content, "lesson": lesson, "decision": Decision.from_json(content["decision"])})
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise FileError(f"case: expected JSON written by to_json, got something else ({error})") from None
 

@@ -35,8 +35,14 @@ class Block(NamedTuple):
     """(n,) the number of the case, from 0, before which the label is learnt; above its own."""
     came: Ints | None = None
     """(n,) with ``due``: of labels that are learnt before the same case, the lowest number goes first."""
-    answers: Floats | None = None
-    """(n, P) what each model said, as a number: equal for equal answers. By default ``said``."""
+    answer: Floats | None = None
+    """(n, P) what each model said, as a number: equal for equal answers; of classes, below 0: no answer. Two classes
+    need ``said`` only."""
+    truth: Ints | None = None
+    """(n,) the number of the true answer; with two classes 0 or 1. For gates that combine models."""
+    kinds: Floats | None = None
+    """(n, P, P + 1) if prices depend on the kind of mistake and there are more than two classes: what the i-th
+    different answer of a row loses if the j-th is true, or (the last) if none of them is."""
 
 
 class PlayedCases(NamedTuple):
@@ -54,6 +60,8 @@ class PlayedCases(NamedTuple):
     """Whether it was answered because no capacity was left."""
     explored: Bools
     """Whether it was answered, or reviewed, only to see the label."""
+    combined: Floats | None = None
+    """What the combination said, as a number of `Block.answer`, or as `Block.said`; None for a gate without one."""
 
 
 Player: TypeAlias = Callable[[Block], PlayedCases]
@@ -73,11 +81,29 @@ def inputs(block: Block, two: bool, last_time: int | None) -> Floats:
     return X
 
 
+def with_combined(
+    block: Block, sure: Floats | None = None, said: Floats | None = None, lost: Floats | None = None
+) -> Block:
+    """Return a block with one more model: the combination, with these confidences, answers and losses (n,).
+
+    By default it has no answers.
+    """
+    n = len(block.confidence)
+
+    def add(column: Floats | None, values: Floats, missing: float) -> Floats:
+        return np.column_stack([values, np.full(n, missing) if column is None else column])
+
+    signs = None if block.said is None else add(said, block.said, 0.0)
+    return block._replace(
+        confidence=add(sure, block.confidence, np.nan), losses=add(lost, block.losses, 0.0), said=signs
+    )
+
+
 def played_cases(out: Played, thresholds: Floats, stake: Floats | None) -> PlayedCases:
     """Return what the learner did with a block as what the gate did."""
     model, level = np.divmod(out.expert, thresholds.shape[1])
     threshold = threshold_at(thresholds[model, level], 1.0 if stake is None else stake)
-    why = out.kept[:, 1] if out.kept.size > 0 else np.zeros(len(model))
+    why = out.kept[:, 1] if out.kept.shape[1] > 1 else np.zeros(len(model))
     return PlayedCases(out.abstained, model, level, threshold, out.loss, why == FOR_CAPACITY, why == FOR_LABEL)
 
 
@@ -132,22 +158,30 @@ def as_block(log: Any, models: Sequence[str], task: Task, prices: Prices) -> Blo
     """Return a frame with all its labels as a block."""
     columns = Columns(log, models, task, labels=True)
     n = columns.n
-    confidence, losses, signs, answers = (np.zeros((n, len(models))) for _ in range(4))
-    stakes, numbers = np.ones(n), {}  # type: Floats, dict[Any, int]
+    confidence, losses, signs = (np.zeros((n, len(models))) for _ in range(3))
+    stakes, answer, truth = np.ones(n), np.full((n, len(models)), -1.0), np.full(n, -1)
+    kinds = np.zeros((n, len(models), len(models) + 1)) if prices.by_kind and not task.two else None
     for i in range(n):
         try:
             true = task.label(columns.value(LABEL, i))
             stakes[i] = prices.as_stake(columns.value(STAKE, i))
-            for m, said in enumerate(task.read_all(columns.answers(i), models)):
+            row = task.read_all(columns.answers(i), models)
+            if task.kind != NUMBER:
+                found = {one: k for k, one in enumerate(task.classes or ())} if task.two else {}
+                answer[i] = [-1 if said is None else found.setdefault(said.answer, len(found)) for said in row]
+                truth[i] = found.get(true, -1)
+                if kinds is not None:
+                    kinds[i] = prices.between(list(found), len(models))
+            for m, said in enumerate(row):
                 confidence[i, m] = np.nan if said is None else said.confidence
                 losses[i, m] = 0.0 if said is None else prices.of(said.answer, true, stakes[i])
                 signs[i, m] = task.sign(said)
-                if said is not None:
-                    number = task.kind == NUMBER
-                    answers[i, m] = said.answer if number else numbers.setdefault(said.answer, len(numbers))
+                if said is not None and task.kind == NUMBER:
+                    answer[i, m] = float(said.answer)
         except AbstainError as error:
             raise type(error)(f"row {i}: {error}") from None
-    return Block(confidence, losses, signs, stakes if columns.has(STAKE) else None, answers=answers)
+    at_stake = stakes if columns.has(STAKE) else None
+    return Block(confidence, losses, signs, at_stake, answer=answer, truth=truth, kinds=kinds)
 
 
 SHOWN = (

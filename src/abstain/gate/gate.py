@@ -27,6 +27,8 @@ from ..typing import Floats
 from .answers import ANSWER, CLASSES, REVIEW, STAKE, TIME, Labels, Plain, Task, as_names
 from .case import Asked, Case
 from .clock import Clock
+from .combined_play import CombinedGame
+from .combining import COMBINED, Cases, Combination, as_cases, check_combining
 from .experts import NO_ANSWER, ModelLosses, ModelThresholds, Tally, as_thresholds, make_learner, quantiles
 from .frames import (
     Block,
@@ -38,6 +40,7 @@ from .frames import (
     frame_of,
     inputs,
     played_cases,
+    with_combined,
 )
 from .health import Health, Monitor, as_on_alarm, health_of
 from .maturity import Ages, as_maturity
@@ -85,6 +88,8 @@ class Gate:
             before: "report" it in `health`; or "review", so that the model is not followed until labels speak for it
             or it behaves as before.
         learner: A class of learner, or a function with the same arguments that makes one.
+        combine: Whether the gate combines its models: it then has one more, "combined", whose answer it learns from
+            all their answers and confidences. Not for numbers.
         seed: The seed of the random numbers; without one, every gate draws different numbers.
 
     Raises:
@@ -116,6 +121,7 @@ class Gate:
         maturity: "int | timedelta | str | None" = None,
         on_alarm: str = "report",
         learner: Callable[..., Learner] = DoublyRobust,
+        combine: bool = False,
         seed: Seed = None,
     ) -> None:
         if (cost is None) == (review_price is None):
@@ -130,6 +136,8 @@ class Gate:
             )
         self._models = as_names(models)
         self._task = Task(task, classes, max_error)
+        combines = check_combining(combine, self._task, self._models)
+        self._combination = Combination(len(self._models), self._task.two) if combines else None
         name, review = ("review_price", review_price) if cost is None else ("cost", cost)
         self._prices = Prices(self._task, review, 1.0 if mistake_price is None else mistake_price, max_stake, name)
         self._labels = Labels(labels)
@@ -145,8 +153,8 @@ class Gate:
         self._ages = None if age is None else Ages(age)
         self._learner: Learner | None = None
         self._starting = threading.RLock()  # held until there is a learner, which has a lock of its own
-        self._tally = Tally(np.empty((len(self._models), 0)))
-        table = as_thresholds(thresholds, len(self._models), self._task)
+        self._tally = Tally(np.empty((len(self._followed), 0)))
+        table = as_thresholds(thresholds, len(self._followed), self._task)
         if table is not None:
             self._begin(table)
 
@@ -173,6 +181,16 @@ class Gate:
     def models(self) -> list[str]:
         """The names of the models; see `add_model` and `remove_model`."""
         return list(self._models)
+
+    @property
+    def combine(self) -> bool:
+        """Whether the gate combines its models, and has one more, "combined"."""
+        return self._combination is not None
+
+    @property
+    def _followed(self) -> list[str]:
+        """The names of all that can be followed: the models, and their combination, if there is one."""
+        return self._models if self._combination is None else [*self._models, COMBINED]
 
     @property
     def review_price(self) -> float:
@@ -254,7 +272,10 @@ class Gate:
 
     @property
     def thresholds(self) -> Floats:
-        """The thresholds of each model, in increasing order (P, L): -1 always answers, 1 never."""
+        """The thresholds of each model, in increasing order (P, L): -1 always answers, 1 never.
+
+        The last row is that of the combination, if the gate combines its models.
+        """
         experts = self.learner.experts
         assert isinstance(experts, ModelThresholds)
         return experts.thresholds
@@ -336,8 +357,18 @@ class Gate:
         return Asked(said, stake, share, clock if why is None and time is None else clock.at(time, why))
 
     def _decide(self, asked: Asked, keep: bool) -> Case:
-        learner, models = self.learner, self._models
+        learner, models, combination = self.learner, self._followed, self._combination
         said, stake, share, clock = asked
+        muted = self._monitor.watch.muted if self._on_alarm == REVIEW and self._monitor.watch.any else None
+        if muted is not None and self._capacity is not None:
+            heard = any(one is not None and not out for one, out in zip(said, muted, strict=True))
+            muted = muted if heard else None  # a case that nobody answers takes a review, whatever the capacity
+        lesson: tuple[float, ...] = ()
+        if combination is not None:  # nor is it followed while it listens to a model in alarm
+            combined = None
+            if muted is None:
+                combined, lesson = combination.combine(said, self._prices)
+            said, muted = [*said, combined], None if muted is None else [*muted, True]
         row: list[float] = []
         answers: dict[str, Plain | None] = {}
         confidences: dict[str, float | None] = {}
@@ -345,10 +376,6 @@ class Gate:
             confidences[name] = None if one is None else one.confidence
             answers[name], confidence = (None, NO_ANSWER) if one is None else one
             row.append(confidence)
-        muted = self._monitor.watch.muted if self._on_alarm == REVIEW and self._monitor.watch.any else None
-        if muted is not None and self._capacity is not None:
-            heard = any(one is not None and not out for one, out in zip(said, muted, strict=True))
-            muted = muted if heard else None  # a case that nobody answers takes a review, whatever the capacity
         if muted is not None:  # to the learner, a model in alarm has no answer
             row = [NO_ANSWER if out else confidence for out, confidence in zip(muted, row, strict=True)]
         if share != 1.0:
@@ -379,6 +406,7 @@ class Gate:
             confidences=MappingProxyType(confidences),
             time=None if clock is self._clock else clock.written,
             decision=decision,
+            lesson=lesson,
         )
         if keep:
             object.__setattr__(case, "_sign", learner.sign)
@@ -390,6 +418,8 @@ class Gate:
                 if clock.last is not None:
                     self._ages.add([clock.last])
                 learner.ripen(self._ages.last_ripe(learner.round))
+                if combination is not None:
+                    combination.ripen(learner.last_ripe or 0)
         return case
 
     def learn(self, case: "Case | str", label: Any, source: str | None = None) -> None:
@@ -420,7 +450,13 @@ class Gate:
             else:
                 stake = prices.as_stake(case.stake)
                 losses = [0.0 if answer is None else prices.of(answer, true, stake) for answer in case.answers.values()]
+            combination = self._combination
+            lesson = None
+            if combination is not None and case.lesson:  # without one it was left out: it listened to a model in alarm
+                lesson = combination.lesson_of(case, true, self._task, learner, self._models)
             learner.learn(case.decision, losses)
+            if combination is not None and lesson is not None:
+                combination.take(case.round, lesson, learner.last_ripe)
             self._monitor.heard(case, true, losses, self._models, learner.round, prices.unit)
 
     def forget(self, case: "Case | str") -> None:
@@ -507,17 +543,20 @@ class Gate:
 
     def _teach(self, block: Block) -> None:
         """Learn from a block of cases with all their labels, before the first case."""
-        with self._starting:
-            if self._learner is None:
-                stake = 1.0 if block.stake is None else block.stake[:, np.newaxis]
-                self._begin(quantiles(weighed(block.confidence, stake), self._models))
-        learner = self.learner
-        with learner.lock:
+        with self._starting if self._learner is None else self._learner.lock:
             if self.round > 0:
                 raise InputError(f"warm_start: expected a gate before its first case, got one after {self.round}")
+            combination = self._combination
+            if combination is not None:
+                combination = combination.copy()
+                block = combination.teach(block, as_cases(block, self._task.two, self._prices))
+            if self._learner is None:
+                stake = 1.0 if block.stake is None else block.stake[:, np.newaxis]
+                self._begin(quantiles(weighed(block.confidence, stake), self._followed))
             X = inputs(block, self._task.two, None)
-            learner.warm_start(X, block.losses)
+            self.learner.warm_start(X, block.losses)
             self._tally.add_all(X)
+            self._combination = combination
             self._monitor.learn(block)
 
     @contextmanager
@@ -534,25 +573,42 @@ class Gate:
             late = as_count(delay, "delay", least=0)
             if ages is not None and ages.maturity.cases is not None:
                 late = max(late, ages.maturity.cases)
-            game, labels = learner.playing(late, later), self._monitor.playing(learner, late)
+            combination, combined = self._combination, None
+            if combination is None:
+                game = learner.playing(late, later)
+            else:
+                thresholds, of_signs = self.thresholds[-1], self._prices.of_signs
+                combined = CombinedGame(learner, combination, thresholds, of_signs, late, later)
+                game = combined.game
+            labels = self._monitor.playing(learner, late)
+            n_kept = min(2, learner.new_carry().size) if isinstance(learner, WeightedLearner) else 0
+
+            def run(table: Table, cases: Cases | None, out: Played) -> None:
+                if combined is None or cases is None:
+                    game.play(table, NO_EDGES, _no_progress, out)
+                else:
+                    combined.play(table, cases, out)
 
             def play(block: Block) -> PlayedCases:
-                X = inputs(block, self._task.two, self._clock.last)
+                cases = None if combined is None else as_cases(block, self._task.two, self._prices)
+                whole = block if cases is None else with_combined(block)
+                X = inputs(whole, self._task.two, self._clock.last)
                 n = len(X)
-                out = room_for(n, 2 if isinstance(learner, WeightedLearner) and learner.new_carry().size > 1 else 0)
+                out = room_for(n, n_kept)
                 costs = learner.cost.of(X, learner.round + 1, n)
-                table = Table(X, learner.loss.labels(block.losses), costs, block.due, block.came)
+                table = Table(X, learner.loss.labels(whole.losses), costs, block.due, block.came)
                 obeys = self._on_alarm == REVIEW
                 if not obeys:
-                    game.play(table, NO_EDGES, _no_progress, out)
+                    run(table, cases, out)
                 for rows, muted in labels.stretches(block):
                     done = Played(out.expert[rows], out.abstained[rows], out.loss[rows], out.kept[rows])
                     if obeys:  # to the learner, a model in alarm has no answer
-                        models = muted.shape[1]
                         if self._capacity is not None:
                             muted &= (~muted & ~np.isnan(block.confidence[rows])).any(axis=1, keepdims=True)
-                        X[rows, :models][muted], X[rows, models:-1][muted] = NO_ANSWER, 0.0
-                        game.play(table.part(rows), NO_EDGES, _no_progress, done)
+                        own, all_models = muted.shape[1], whole.confidence.shape[1]
+                        X[rows, :own][muted], X[rows, all_models : all_models + own][muted] = NO_ANSWER, 0.0
+                        silent = np.asarray(muted.any(axis=1))
+                        run(table.part(rows), None if cases is None else cases.part(rows, silent), done)
                     played = played_cases(done, self.thresholds, None)
                     labels.count(block, rows, played, muted if obeys else None, self._prices)
                 self._tally.add_all(X)
@@ -560,7 +616,8 @@ class Gate:
                     self._clock = self._clock._replace(last=int(block.time[-1]))
                     if ages is not None:
                         ages.add(block.time.tolist())
-                return played_cases(out, self.thresholds, block.stake)
+                played = played_cases(out, self.thresholds, block.stake)
+                return played if cases is None else played._replace(combined=cases.answers(block, self._task.two))
 
             def leave() -> None:
                 game.leave()
@@ -582,8 +639,11 @@ class Gate:
         learner = self.learner
         with learner.lock:
             ages = None if self._ages is None else self._ages.copy()
-            kept = {"_tally": copy.deepcopy(self._tally), "_ages": ages, "_monitor": self._monitor.copy()}
-            before = learner.snapshot(), {**vars(self), **kept}
+            parts = {
+                "_tally": copy.deepcopy(self._tally), "_ages": ages, "_monitor": self._monitor.copy(),
+                "_combination": copy.copy(self._combination),
+            }  # fmt: skip
+            before = learner.snapshot(), {**vars(self), **parts}
             try:
                 yield
             except Exception:
@@ -610,7 +670,7 @@ class Gate:
         learner = self.learner
         with learner.lock:
             shares = self._tally.shares()
-            return Policy(tuple(self._models), self.thresholds, shares, learner.report(), self._prices)
+            return Policy(tuple(self._followed), self.thresholds, shares, learner.report(), self._prices)
 
     def health(self) -> Health:
         """Return how the gate and its models are doing, as far as that can be said without waiting for labels.
@@ -624,15 +684,15 @@ class Gate:
 
     def __str__(self) -> str:
         if self._learner is None:
-            return f"follows {', '.join(self._models)}; has decided nothing yet"
+            return f"follows {', '.join(self._followed)}; has decided nothing yet"
         with self._learner.lock:
             if self._tally.empty:
-                return f"follows {', '.join(self._models)}; has decided nothing yet"
+                return f"follows {', '.join(self._followed)}; has decided nothing yet"
             policy = self._policy()
             if policy.known:
                 return policy.sentence()
             name, decided = type(self._learner).__name__, f"{self.round:,} cases, {len(self.pending):,} of them open"
-            return f"follows {', '.join(self._models)}; has decided {decided}; {name} reports no weights or prices"
+            return f"follows {', '.join(self._followed)}; has decided {decided}; {name} reports no weights or prices"
 
     def __repr__(self) -> str:
         with self._starting if self._learner is None else self._learner.lock:
@@ -652,7 +712,9 @@ class Gate:
         with self.learner.lock:
             if name in self._models:
                 raise InputError(f"models: expected a new name, got {shown(name)}")
-            self._rearrange([*range(len(self._models)), -1], as_names([*self._models, name]))
+            models = as_names([*self._models, name])
+            check_combining(self.combine, self._task, models)
+            self._rearrange([*range(len(self._models)), -1], models)
 
     def remove_model(self, name: str) -> None:
         """Remove a model from the next case on. Open cases can still be learnt.
@@ -673,14 +735,17 @@ class Gate:
 
     def _rearrange(self, model_from: Sequence[int], models: list[str]) -> None:
         """Go on with other models, by the numbers they had; -1 for a new one. The lock is held."""
-        learner, before = self.learner, np.array(model_from)
+        learner, combination = self.learner, self._combination
+        before = np.array([*model_from, *([] if combination is None else [len(self._models)])])
+        if combination is not None:
+            combination = combination.rearranged(model_from)
         thresholds = self.thresholds[np.maximum(before, 0)]
         experts = before[:, np.newaxis] * thresholds.shape[1] + np.arange(thresholds.shape[1])
         experts[before < 0] = -1
         counts = np.where((before < 0)[:, np.newaxis], 0, self._tally.counts[before])
         with held_back():
             learner.rearrange(ModelThresholds(thresholds), before, experts.ravel())
-            self._models, self._tally = models, Tally(thresholds, counts)
+            self._models, self._tally, self._combination = models, Tally(thresholds, counts), combination
             self._monitor = self._monitor.rearrange(model_from)
 
     # Copies and files.
@@ -695,6 +760,7 @@ class Gate:
             values["_tally"] = copy.deepcopy(self._tally)
             values["_ages"] = None if self._ages is None else self._ages.copy()
             values["_monitor"] = self._monitor.copy()
+            values["_combination"] = copy.copy(self._combination)
             if learner is not None:
                 values["_learner"] = type(learner), learner.__getstate__()
             return values
@@ -730,21 +796,28 @@ class Gate:
                 "time_kind": self._clock.kind,
                 "maturity": None,
                 "on_alarm": self._on_alarm,
+                "combine": self.combine,
             }
             kept["health"], watched = self._monitor.to_file()
             arrays = {**arrays, COUNTS: self._tally.counts, **{HEALTH + name: one for name, one in watched.items()}}
             if self._ages is not None:
                 kept["maturity"], arrays[TIMES] = self._ages.to_file()
+            if self._combination is not None:
+                arrays |= self._combination.to_file()
         files.write(path, {**header, "gate": kept}, arrays)
 
     @classmethod
-    def _of_file(cls, learner: Learner, kept: Any, arrays: dict[str, Any]) -> Self:
+    def _of_file(cls, learner: Learner, kept: Any, arrays: Mapping[str, Any]) -> Self:
         """Return the gate that a file describes, by its learner; raise a `ValueError` if the parts do not fit."""
         gate = cls.__new__(cls)
         gate._models = as_names(kept["models"])
         gate._task = Task(kept["task"], kept["classes"], kept["max_error"])
         gate._prices = prices = Prices.from_file(gate._task, kept["prices"])
         gate._labels = Labels(kept["labels"])
+        combines = check_combining(kept["combine"], gate._task, gate._models)
+        gate._combination = None
+        if combines:
+            gate._combination = Combination.from_file(len(gate._models), gate._task.two, arrays, learner)
         gate._capacity, gate._seed = getattr(learner, "capacity", None), learner.seed
         gate._clock = Clock.from_file(kept["last_time"], kept["time_kind"])
         gate._kind, gate._starting = None, threading.RLock()
@@ -759,7 +832,7 @@ class Gate:
             raise InputError(f"gate: the prices do not fit the learner's loss, {learner.loss!r}")
         if getattr(learner, "feedback", "predicted") != gate._labels.feedback:
             raise InputError(f"gate: the labels, {gate._labels.given!r}, do not fit the learner's feedback")
-        if not isinstance(learner.experts, ModelThresholds) or learner.experts.n_predictors != len(gate._models):
+        if not isinstance(learner.experts, ModelThresholds) or learner.experts.n_predictors != len(gate._followed):
             raise InputError(f"gate: the models do not fit the experts, {learner.experts!r}")
         gate._tally = Tally(learner.experts.thresholds, arrays[COUNTS])
         gate._on_alarm = as_on_alarm(kept["on_alarm"])

@@ -182,7 +182,7 @@ class Monitor:
 
     def _seen(self, block: Block) -> tuple[Floats, Floats]:
         """Return confidences and numbers of answers; NaN where there is none, or nothing is known."""
-        said = block.said if block.answers is None else block.answers
+        said = block.said if block.answer is None else block.answer
         missing = np.isnan(block.confidence)
         if said is None:
             said = np.full(missing.shape, np.nan)

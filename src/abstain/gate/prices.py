@@ -1,7 +1,7 @@
 """What reviews and mistakes cost. Inside, everything is relative to the most expensive mistake, the unit."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,14 @@ class Prices:
         if said == true:
             return 0.0
         return stake * self.by_kind.get((said, true), self.other) / self.dearest
+
+    def between(self, answers: Sequence[Plain], size: int) -> Floats:
+        """Return what each of several answers loses if each of them is true, or (last) none is (size, size + 1)."""
+        table = np.zeros((size, size + 1))
+        for i, said in enumerate(answers):
+            table[i, : len(answers)] = [self.of(said, true) for true in answers]
+            table[i, -1] = self.other / self.dearest
+        return table
 
     @property
     def of_signs(self) -> tuple[float, float] | None:

@@ -41,6 +41,7 @@ class Classes:
                 counts[column] = found
         self.dtype = _typed(counts) if typed else _written(counts)
         self._counts = {column: self._as_classes(found) for column, found in counts.items()}
+        self._known: pl.Series | None = None
 
     def _as_classes(self, counts: "pl.DataFrame") -> "pl.DataFrame":
         """The classes among the values, the most frequent first."""
@@ -80,13 +81,15 @@ class Classes:
         codes = pl.Series(range(len(known)), dtype=pl.UInt8)
         return labels.replace_strict(known, codes, default=len(known), return_dtype=pl.UInt8)
 
-    def numbers(self, answers: "pl.Series") -> Floats:
-        """A number for each answer: equal for equal classes."""
+    def numbers(self, column: "pl.Series") -> Floats:
+        """A number for every class of a column, the same for the same; -1 if there is none."""
         import polars as pl
 
-        known = pl.concat([found["value"] for found in self._counts.values()]).unique(maintain_order=True)
-        codes = pl.Series(range(len(known)), dtype=pl.Float64)
-        return answers.replace_strict(known, codes, default=None, return_dtype=pl.Float64).to_numpy()
+        if self._known is None:
+            self._known = pl.concat([found["value"] for found in self._counts.values()]).unique(maintain_order=True)
+        numbers = pl.Series(range(len(self._known)), dtype=pl.Float64)
+        found = column.replace_strict(self._known, numbers, default=-1.0, return_dtype=pl.Float64)
+        return found.fill_null(-1.0).to_numpy()
 
     def never_given(self) -> tuple[int, int]:
         """How many labels no model ever gives, and in how many rows they occur."""
@@ -238,7 +241,7 @@ class Judged(NamedTuple):
     """NaN if it has no answer."""
     loss: Floats | Bools
     answer: Floats
-    """A number for each answer, the same for the same answer; NaN for an answer that is missing."""
+    """A number for each answer, the same for the same answer; -1 for a class that is missing."""
     said: Floats | None = None
     """With two classes, -1 for the first and +1 for the second."""
 
@@ -266,6 +269,8 @@ class Judge:
             judged = [self._class(frame, model, true, begin) for model in self._options.models]
             labelled = true.is_not_null().to_numpy()
             records["class"][~labelled] = 0
+            if "truth" in (records.dtype.names or ()):
+                records["truth"] = self._classes.numbers(true)
         for k, one in enumerate(judged):
             records["answer"][:, k] = one.answer
             records["confidence"][:, k] = one.confidence

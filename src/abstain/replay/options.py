@@ -97,6 +97,7 @@ class Options:
     label_time: str | None = None
     maturity: str | None = None
     learner: str | None = None
+    combine: bool = False
     warm_start: float = 0.0
     seed: int = 0
     seeds: int = 4
@@ -148,6 +149,8 @@ class Options:
             raise InputError("--task: expected binary for probabilities, got 'classes'")
         if self.models and self.positive is not None and PROBABILITY not in kinds:
             raise InputError(f"--positive: expected --probability with it, got {shown(self.positive)} alone")
+        if self.combine and VALUE in kinds:
+            raise InputError("--combine: expected models that answer with classes, got numbers, which are not combined")
         if self.max_error is not None:
             as_number(self.max_error, "--max-error", "a number above 0", lambda x: 0.0 < x < float("inf"))
         elif VALUE in kinds:
@@ -237,6 +240,7 @@ class Options:
                   "--learner": self.learner, "--warm-start": self.warm_start or None, "--seed": self.seed,
                   "--seeds": self.seeds,
                   "--unit": self.unit or None, "--out": out}  # fmt: skip
+        words += ["--combine"] if self.combine else []
         for option, value in values.items():
             if value is not None:
                 words += [option, f"{value:.12g}" if isinstance(value, float) else str(value)]

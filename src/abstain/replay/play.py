@@ -65,6 +65,8 @@ def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float, 
         settings["maturity"] = options.maturity
     if options.learner is not None:
         settings["learner"] = _learner(options.learner)
+    if options.combine:
+        settings["combine"] = True
     try:
         return Gate([model.name for model in options.models], **settings)
     except TypeError as error:  # an option of the gate that the learner does not have
@@ -274,6 +276,10 @@ class Run:
     def __init__(self, rows: Rows, gate: Gate, origin: int, path: Path) -> None:
         self._rows, self.gate, self._origin = rows, gate, origin
         self.chosen: Ints = np.memmap(path, np.int16, "w+", shape=(rows.n,))
+        self.combined: Floats | None = None
+        """What the combination said, and lost, in each row (n, 2)."""
+        if gate.combine:
+            self.combined = np.memmap(path.with_suffix(".combined"), np.float64, "w+", shape=(rows.n, 2))
         self.stopped = False
 
     def play(self, delay: int, look: Callable[[Slice, PlayedCases], None] = lambda part, played: None) -> None:
@@ -290,7 +296,24 @@ class Run:
                 if part.n > 0:
                     played = decide(part.block(self._origin))
                     self.chosen[part.begin : part.begin + part.n] = np.where(played.reviewed, -1, played.model)
+                    if self.combined is not None:
+                        assert played.combined is not None
+                        said = np.column_stack([played.combined, np.where(part.labelled, played.loss, 0.0)])
+                        self.combined[part.begin : part.begin + part.n] = said
                     look(part, played)
+
+    def rounds(self, part: Slice, rounds: Rounds) -> Rounds:
+        """Rounds with one more column of losses and answers: those of the combination, if there is one."""
+        if self.combined is None:
+            return rounds
+        said, lost = np.asarray(self.combined[part.begin : part.begin + part.n]).T
+        if part.field("estimate") is not None:  # that of a model with this answer; of two classes, or the other one's
+            same = (rounds.answers == said[:, np.newaxis]) & ~part.missing
+            model = np.where(same.any(axis=1), np.argmax(same, axis=1), np.argmin(part.missing, axis=1))
+            lost = rounds.losses[np.arange(part.n), model]
+            lost = np.where(same.any(axis=1), lost, part.whole - lost)
+        losses, answers = np.column_stack([rounds.losses, lost]), np.column_stack([rounds.answers, said])
+        return rounds._replace(losses=losses, of_answers=answers)
 
 
 class Game:
@@ -350,8 +373,8 @@ class Game:
             tuned=tuned,
             hindsight=tuned,
             by_class=np.zeros((n_classes, 3), np.int64),
-            followed=np.zeros((len(models), over_time.n)),
-            answered=np.zeros((len(models), over_time.n)),
+            followed=np.zeros((len(models) + gates[0].combine, over_time.n)),
+            answered=np.zeros((len(models) + gates[0].combine, over_time.n)),
             threshold=np.full(over_time.n, np.nan),
             today=options.pair_today() if today else None,
             counts=dict.fromkeys((*COUNTED, TO_COME), 0),
@@ -403,6 +426,8 @@ class Game:
             out.totals.add(part.rounds(scored=True).cut(known))
             for k in range(len(models)):
                 out.over_time.add(out.answered[k], ~part.missing[:, k], part.begin)
+            if self._gate.combine:
+                out.over_time.add(out.answered[-1], np.asarray(~part.missing.all(axis=1)), part.begin)
         self._chosen = kept
 
     def _look(self, part: Slice, played: PlayedCases) -> None:
@@ -441,17 +466,19 @@ class Game:
                 # It knew whether the label was seen: what it answered is known, and no estimate holds for it.
                 own = np.where(part.labelled, 0.0, part.whole) if hidden is not None else None
                 wrong[DECIDED] = self._add(out.policies[DECIDED], part, part.rounds(), chosen[DECIDED], own)
+            followed = [run.rounds(part, rounds) for run in self._runs]
             of_runs = [
-                self._add(run, part, rounds, codes, hidden) for run, codes in zip(out.runs, several, strict=True)
+                self._add(run, part, seen, codes, hidden)
+                for run, seen, codes in zip(out.runs, followed, several, strict=True)
             ]
             wrong[GATE] = of_runs[0]
             self._add_classes(part, wrong[out.lead], wrong[out.base])
             if hidden is None:
                 continue
             for (one, other), moved in out.open_pairs.items():
-                runs = several if one == GATE else [chosen[one]]
-                for codes in runs:
-                    both = part.open_pairs(codes, chosen[other], self._options.max_error)
+                runs = list(zip(several, followed, strict=True)) if one == GATE else [(chosen[one], rounds)]
+                for codes, seen in runs:
+                    both = part.open_pairs(codes, chosen[other], seen.answers, self._options.max_error)
                     if one == DECIDED and self._rows.has("estimate"):
                         both = (np.where(chosen[other] >= 0, hidden, 0.0),
                                 np.where((codes >= 0) & ~part.labelled, part.whole, 0.0))  # fmt: skip

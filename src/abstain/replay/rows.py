@@ -24,8 +24,8 @@ class Rows:
     """A file of records: confidence and loss of each model, and what else a row has."""
 
     def __init__(
-        self, path: Path, n_models: int, *, said: bool, stake: bool, time: bool, due: bool, partly: bool = False,
-        decided: bool = False, observed: bool = False,
+        self, path: Path, n_models: int, *, said: bool, stake: bool, time: bool, due: bool, truth: bool = False,
+        partly: bool = False, decided: bool = False, observed: bool = False,
     ) -> None:  # fmt: skip
         """Make an empty file.
 
@@ -36,6 +36,7 @@ class Rows:
             stake: Whether rows have stakes.
             time: Whether rows have times.
             due: Whether rows say themselves when their label arrives.
+            truth: Whether there are more classes, and rows have the number of the true one.
             partly: Whether labels are missing.
             decided: Whether rows say what was decided at the time.
             observed: Whether rows have the probability that their label would be seen.
@@ -47,6 +48,7 @@ class Rows:
             ("row", "i8"),
         ]
         fields += [("said", "f8", (n_models,))] * said + [("stake", "f8")] * stake
+        fields += [("truth", "i8")] * truth
         fields += [("time", "i8")] * time + [("due", "i8"), ("came", "i8")] * due + [("class", "u1")]
         fields += [("labelled", "u1"), ("hidden", "f8")] * partly + [("decided", "i8")] * decided
         fields += [("observed", "f8"), ("estimate", "f8", (n_models,))] * (observed and partly)
@@ -139,8 +141,8 @@ class Slice:
         """The rows as the gate takes them; its first case is row ``origin``."""
         due = self.field("due")
         return Block(self.confidence, self.losses, self.field("said"), self.field("stake"), self.field("time"),
-                     None if due is None else due - origin, self.field("came"),
-                     self.records["answer"])  # fmt: skip
+                     None if due is None else due - origin, self.field("came"), self.records["answer"],
+                     self.field("truth"))  # fmt: skip
 
     @property
     def labelled(self) -> Bools:
@@ -159,7 +161,7 @@ class Slice:
         sure = np.where(np.isnan(sure), -np.inf, sure)
         return Rounds(sure, losses, np.full(self.n, self._cost), np.ascontiguousarray(self.records["answer"]))
 
-    def open_pairs(self, one: Ints, other: Ints, max_error: float | None) -> tuple[Floats, Floats]:
+    def open_pairs(self, one: Ints, other: Ints, answers: Floats, max_error: float | None) -> tuple[Floats, Floats]:
         """How far a label that is not there may move the difference of two policies, down and up (n,).
 
         Policies are given by the model that answers in each row, -1 for a review. Rows that both answer alike are
@@ -167,7 +169,7 @@ class Slice:
         """
         hidden = self.field("hidden")
         assert hidden is not None
-        at, answers = np.arange(self.n), self.records["answer"]
+        at = np.arange(self.n)
         first, second = answers[at, np.maximum(one, 0)], answers[at, np.maximum(other, 0)]
         gap = (first != second).astype(np.float64)
         if max_error is not None:

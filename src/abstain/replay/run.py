@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .._core.files import replacing_folder
 from ..errors import FileError, InputError
+from ..gate.combining import COMBINED
 from .cases import as_given, as_log, is_cases
 from .classes import Classes, Judge, oriented
 from .log import Log, Slices, is_date
@@ -117,12 +118,14 @@ def _play(
     unlabelled = without_label(slices, options.label)
     check_enough(slices.rows - unlabelled, str(log.shown))
     rows = Rows(scratch / "rows", len(models), said=pair is not None, stake=options.mistake_column is not None,
-                time=options.time is not None, due=options.by_time or unlabelled > 0, partly=unlabelled > 0,
-                decided=options.decided is not None, observed=options.observed is not None)  # fmt: skip
+                time=options.time is not None, due=options.by_time or unlabelled > 0,
+                truth=gate.combine and pair is None, partly=unlabelled > 0, decided=options.decided is not None,
+                observed=options.observed is not None)  # fmt: skip
     facts = prepare(slices, options, Judge(options, classes, pair), max_stake, rows, progress)
     slices.path.unlink()
     rows.cost = gate.review_price / gate.unit
-    cases = Cases(scratch / "cases", models, gate.thresholds.shape[1])
+    followed = [*models, COMBINED] if gate.combine else models
+    cases = Cases(scratch / "cases", followed, gate.thresholds.shape[1])
     warm = int(options.warm_start * rows.n)
     n_classes = 1 if classes is None else len(classes.told_apart)
     mistake = rows.cost if task == "number" else 0.0
@@ -149,7 +152,7 @@ def _play(
         first=played.first, task=task, labels=options.labels, delay=delay, models=models, cost=rows.cost,
         unit=options.unit, price=gate.unit, capacity=how_much(gate, options), share=options.capacity,
         policies=table,
-        timeline=timeline(played, rows, models, dates),
+        timeline=timeline(played, rows, followed, dates),
         curves=curves(played, models), operating=operating(played, rows.cost),
         mistakes=[] if classes is None else [
             (name, *counts) for name, counts in zip(classes.told_apart, played.by_class.tolist(), strict=True)
