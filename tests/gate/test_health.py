@@ -180,10 +180,9 @@ def test_quiet_cases_raise_no_alarm():
 
 @pytest.mark.long
 def test_the_rate_of_false_alarms_is_kept_in_a_million_quiet_cases():
-    """Eight kinds with an expectation of at most one each: more than 15 have a probability below 1 %."""
+    """Eight kinds, with about one false alarm each at most in expectation."""
     found = {kind: false_alarms(sure, said) for kind, sure, said in quiet_streams(QUIET, seed=2)}
-    assert sum(found.values()) <= 15, found
-    assert max(found.values()) <= 5, found
+    assert sum(found.values()) <= 8, found
 
 
 def test_the_bound_of_a_mean_fails_as_rarely_as_it_should():
