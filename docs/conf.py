@@ -32,7 +32,7 @@ nitpick_ignore_regex = [("py:.*", ".*")]  # names of parameters and of other pac
 # Where pages are: under each page those beside it in the menu. Pages stay plain Markdown.
 pages = {
     "index": ["The gate <gate>", "Learners <which>", "Research <reproduce>", "gallery/index", "reference/index"],
-    "gate": ["replay", "logs", "report", "capacity", "combining", "adapters", "llm", "production"],
+    "gate": ["replay", "logs", "report", "capacity", "combining", "health", "adapters", "llm", "production"],
     "which": ["concepts", "howto", "doubly-robust", "feedback", "memory", "successors"],
     "reproduce": ["studies", "guarantees", "statements", "extend", "datasets"],
     "reference/index": [

@@ -13,6 +13,7 @@ import abstain as ab
 from abstain.errors import FileError, InputError, LabelError, LabelWarning, ReadOnlyError
 from abstain.gate.alarms import _LATCHED, ALARM, BOUND, FIRST, PROBE, QUIET, SETTLE, START, Watch, _pairs, _upper
 from abstain.gate.frames import Block
+from abstain.gate.health import Health, ModelHealth
 
 NAMES = ["a", "b", "c"]
 
@@ -179,10 +180,9 @@ def test_quiet_cases_raise_no_alarm():
 
 @pytest.mark.long
 def test_the_rate_of_false_alarms_is_kept_in_a_million_quiet_cases():
-    """Eight kinds with an expectation of at most one each: more than 15 have a probability below 1 %."""
+    """Eight kinds, with about one false alarm each at most in expectation."""
     found = {kind: false_alarms(sure, said) for kind, sure, said in quiet_streams(QUIET, seed=2)}
-    assert sum(found.values()) <= 15, found
-    assert max(found.values()) <= 5, found
+    assert sum(found.values()) <= 8, found
 
 
 def test_the_bound_of_a_mean_fails_as_rarely_as_it_should():
@@ -285,6 +285,42 @@ def test_health_works_for_every_learner_and_without_agreement():
         health = gate.health()
         assert health.models[0].agreement is None
         assert "No label has come yet" in str(health)
+
+
+def said_of(**values):
+    """Return the sentences of a gate with these numbers."""
+    one = ModelHealth("a", 1.0, 1.0, None, None, 0.9, 0.9, 0, None, None, None)
+    plain = {"models": (one,), "cases": 2_000, "reviewed": 0.25, "explored": 0.0, "over_capacity": 0.0, "muted": 0}
+    plain |= {"labels": 0, "delay": None, "pending": 0, "oldest": None, "median_age": None}
+    return Health(**{**plain, "price": None, "price_interval": None, **values}).sentences
+
+
+def test_every_sentence_is_there_when_it_should_be():
+    assert said_of() == (
+        "No model is in alarm.",
+        "25 % of 2,000 cases were reviewed.",
+        "No label has come yet; none is awaited.",
+    )
+    shares = said_of(explored=0.01, over_capacity=0.125)[1]
+    assert shares == (
+        "25 % of 2,000 cases were reviewed, 1 % were decided for the sake of the label, 12.5 % were answered because "
+        "no capacity was left."
+    )
+    assert said_of(muted=1_234)[2] == "In 1,234 cases a model in alarm was left out."
+    assert said_of(price=1.234, price_interval=(1.0, 1.5))[2] == "A case cost 1.23 on average (95 %: 1 to 1.5)."
+    labels = said_of(labels=1_500, delay=0.0, pending=2, oldest=1_700, median_age=900.0)[-1]
+    assert labels == (
+        "1,500 labels have come, at once; 2 cases are open, the oldest of them for 1,700 cases, half of them for 900 "
+        "or more."
+    )
+    assert said_of(labels=3, delay=1_234.4)[-1].startswith("3 labels have come, 1,234 cases late on average; none is")
+    changed = said_of(memory={None: 0.2, 4_000: 0.1, 500: 0.7})[-1]
+    assert changed == "The last 1,000 cases count for 70 % of what was learnt: something changed."
+    assert said_of(memory={None: 0.8, 500: 0.2})[-1].startswith("No label")
+    alarm = ModelHealth("b", 0.5, 0.9, 0.1, 0.8, None, None, 10, 0.2, "agrees less", 1_500)
+    assert said_of(models=(alarm,))[0] == (
+        "b agrees less since case 1,500 (answers 0.50, 0.90 before; agreement 0.10, 0.80 before)."
+    )
 
 
 # Labels that fit no answer.

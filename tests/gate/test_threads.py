@@ -154,3 +154,29 @@ def test_warm_starts_in_two_threads_make_one_learner():
     run(start, start, start)
     assert len(set(map(id, found))) == 1
     assert gate._tally.counts.sum() == 150
+
+
+def test_health_is_of_one_moment_while_threads_decide_learn_and_change_models():
+    gate = small(["a", "b"])
+    found = []
+
+    def use():
+        for _ in range(150):
+            gate.learn(gate.decide({"a": ("x", 0.9)}), "x")
+
+    def change():
+        for i in range(10):
+            gate.add_model(f"m{i}")
+            gate.remove_model(f"m{i}")
+
+    def look():
+        for _ in range(60):
+            health = gate.health()
+            found.append(health.cases - health.labels - health.pending)
+            assert len(health.models) in (2, 3)
+
+    run(use, use, change, look)
+    health = gate.health()
+    assert (health.cases, health.labels, health.pending) == (300, 300, 0)
+    assert set(found) == {0}
+    assert gate._monitor.watch.cases == 300

@@ -275,8 +275,7 @@ class Watch:
         of_case = self._room
         of_case[0][0], of_case[1][0] = sure, said
         self._add(*of_case)
-        if self.cases % SETTLE == 0:
-            self.settle()
+        self.settle(self.cases)
 
     def add_all(self, sure: Floats, said: Floats) -> Bools:
         """Watch some of the `coming` cases (n, P), and return which models are muted in each; `settle` follows."""
@@ -317,9 +316,9 @@ class Watch:
         """Keep the losses of all models (NaN: no answer) in a case whose label came, until they are counted."""
         self._heard.append((case, losses))
 
-    def settle(self) -> None:
-        """Count the labels that came, and end alarms of models for which they speak, if it is time to."""
-        if self.cases % SETTLE > 0 or not self._heard:
+    def settle(self, cases: int) -> None:
+        """Count the labels that came, and end alarms of models for which they speak; nothing between due times."""
+        if cases % SETTLE > 0 or not self._heard:
             return
         for case, losses in self._heard:
             for row, loss in zip(self.models, losses, strict=True):

@@ -119,7 +119,7 @@ class Gate:
         thresholds: Any = 48,
         capacity: CapacityLike = None,
         maturity: "int | timedelta | str | None" = None,
-        on_alarm: str = "report",
+        on_alarm: str = "review",
         learner: Callable[..., Learner] = DoublyRobust,
         combine: bool = False,
         seed: Seed = None,

@@ -16,7 +16,7 @@ from .._core.validation import is_number
 from ..engine import Learner
 from ..errors import InputError, LabelWarning, shown
 from ..typing import Array, Bools, Floats, Ints
-from .alarms import ALARM, KINDS, QUIET, START, Watch
+from .alarms import ALARM, KINDS, QUIET, SETTLE, START, Watch
 from .answers import NUMBER, REVIEW, Plain, Said, Task
 from .case import Case
 from .frames import Block, PlayedCases
@@ -224,6 +224,10 @@ class Monitor:
         return made
 
 
+LONGEST = 4_096
+"""Rows of a table that are played at once, at most, if alarms are obeyed."""
+
+
 class PlayedLabels:
     """Counts the cases of a game of whole tables, and their labels when they come, as single cases would be counted."""
 
@@ -235,13 +239,20 @@ class PlayedLabels:
         self._price, self._losses = np.zeros(0), np.zeros((0, models))
 
     def stretches(self, block: Block) -> Iterator[tuple[slice, Bools]]:
-        """Watch a block; yield stretches of its rows, and which models are muted. `count` follows each."""
-        watch, done = self._monitor.watch, 0
+        """Watch a block; yield stretches of its rows, and which models are muted. `count` follows each.
+
+        A stretch ends where labels may end an alarm. While there is none, it is longer.
+        """
+        watch, first, end = self._monitor.watch, 0, 0
         sure, said = self._monitor._seen(block)
-        while done < len(sure):
-            rows = slice(done, min(len(sure), done + watch.coming))
-            yield rows, watch.add_all(sure[rows], said[rows])
-            done = rows.stop
+        muted = np.zeros(sure.shape, np.bool_)
+        while end < len(sure):
+            rows = slice(end, min(len(sure), end + watch.coming))
+            muted[rows] = watch.add_all(sure[rows], said[rows])
+            end = rows.stop
+            if watch.any or end == len(sure) or muted[rows].any() or end - first >= LONGEST:
+                yield slice(first, end), muted[first:end]
+                first = end
 
     def count(self, block: Block, rows: slice, played: PlayedCases, muted: Bools | None, prices: Prices) -> None:
         """Count a stretch of a block, and the labels that come; ``played``: what the gate did in these rows."""
@@ -251,18 +262,21 @@ class PlayedLabels:
         totals.over_capacity += int(played.over_capacity.sum())
         totals.muted += 0 if muted is None else int(muted.any(axis=1).sum())
         totals.review(np.full(int(reviewed.sum()), prices.review))
-        row = np.arange(self._played, self._played + n)
+        row, before = np.arange(self._played, self._played + n), self._monitor.watch.cases - n
         come = self._learner.comes(self._origin + self._played + 1, n)[np.arange(n), reviewed.astype(np.int64)]
-        self._played += n
         due = row + self._delay + 1 if block.due is None else block.due[rows]
         came = np.zeros(n, np.int64) if block.came is None else block.came[rows]
         losses = np.where(np.isnan(block.confidence[rows]), np.nan, block.losses[rows])
         price = np.where(reviewed, np.nan, played.loss * prices.unit)
         for name, values in (("due", due), ("came", came), ("row", row), ("price", price), ("losses", losses)):
             setattr(self, f"_{name}", np.concatenate([getattr(self, f"_{name}"), values[come]]))
-        self._hear(self._played - 1)
-        self._monitor.watch.settle()
-        self._hear(self._played)
+        cases = before
+        while cases < before + n:  # as single cases would do it
+            step = min(before + n, cases + SETTLE - cases % SETTLE) - cases
+            cases, self._played = cases + step, self._played + step
+            self._hear(self._played - 1)
+            self._monitor.watch.settle(cases)
+            self._hear(self._played)
 
     def _hear(self, last: int) -> None:
         """Count the labels that come before case ``last``."""
