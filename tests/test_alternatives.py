@@ -4,8 +4,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 
-from abstain.alternatives import QUANTILES, hindsight, retuned, tuned
+from abstain.alternatives import (
+    QUANTILES,
+    Bucket,
+    Retuning,
+    Rounds,
+    Stacking,
+    best,
+    hindsight,
+    retuned,
+    stacked,
+    tuned,
+)
+from abstain.capacity import Capacity
 from abstain.errors import InputError
 
 
@@ -129,3 +142,92 @@ def test_what_no_log_is():
     for option in ({"every": 0}, {"window": 0}, {"delay": -1}, {"own": "yes"}):
         with pytest.raises(InputError, match="expected"):
             retuned(good, good, 0.2, 2, **option)
+
+
+def slow_stack(confidence, losses, answers, weights):
+    """The penalised log likelihood, its inputs written out, and the probability of being right."""
+    n, models = confidence.shape
+    rows, targets = [], []
+    for t in range(n):
+        for m in range(models):
+            if confidence[t, m] == -np.inf:
+                continue
+            x = np.zeros(4 * models + 1)
+            x[-1] = 1.0
+            for j in range(models):
+                if confidence[t, j] > -np.inf:
+                    at = 0 if answers[t, j] == answers[t, m] else 2 * models
+                    sure = np.clip(confidence[t, j], 1e-9, 1 - 1e-9)
+                    x[at + j], x[at + models + j] = 1.0, np.clip(np.log(sure / (1 - sure)), -7, 7)
+            rows.append(x)
+            targets.append(1.0 - losses[t, m])
+    p = 1 / (1 + np.exp(-np.array(rows) @ weights))
+    target = np.array(targets)
+    return -(target * np.log(p) + (1 - target) * np.log(1 - p)).sum() + 0.5 * weights @ weights
+
+
+def test_the_stack_is_the_best_logistic_regression():
+    rng = np.random.default_rng(0)
+    confidence = rng.uniform(0.3, 0.99, (300, 3))
+    answers = rng.integers(0, 3, (300, 3)).astype(float)
+    losses = (rng.random((300, 3)) > confidence) * 1.0
+    confidence[rng.random((300, 3)) < 0.1] = -np.inf
+    stack = Stacking(Rounds(confidence, losses, np.full(300, 0.2), answers))
+    least = slow_stack(confidence, losses, answers, stack._weights)
+    found = minimize(lambda w: slow_stack(confidence, losses, answers, w), np.zeros(13), method="BFGS")
+    assert least == pytest.approx(found.fun, rel=1e-5)
+
+
+def test_the_stack_uses_agreement():
+    """Three models, right independently of each other: where two agree they are nearly always right."""
+    rng = np.random.default_rng(1)
+    right = rng.random((4_000, 3)) < 0.75
+    answers = np.where(right, 0.0, rng.integers(1, 9, (4_000, 3)))
+    sure = np.full((4_000, 3), 0.75)
+    policy = stacked(sure, 1.0 - right, answers, 0.2, first=400)
+    alone = tuned(sure, 1.0 - right, 0.2, 400)
+    assert policy.loss[400:].mean() < 0.7 * alone.loss[400:].mean()
+    assert np.isnan(policy.threshold).all()
+    with pytest.raises(InputError, match="answers: expected the shape of confidence"):
+        stacked(sure, 1.0 - right, answers[:, :2], 0.2, first=400)
+
+
+def test_the_stack_knows_the_labels_of_its_own_answers_only():
+    """What it handed over could be anything, and labels that are late could, too."""
+    rng = np.random.default_rng(2)
+    sure, answers = rng.uniform(0.4, 1.0, (3_000, 2)), rng.integers(0, 2, (3_000, 2)).astype(float)
+    losses = (rng.random((3_000, 2)) > sure) * 1.0
+    first = stacked(sure, losses, answers, 0.2, first=300, delay=100)
+    others = losses.copy()
+    hidden = first.abstained & (np.arange(3_000) >= 300)
+    others[hidden] = 1.0 - others[hidden]
+    second = stacked(sure, others, answers, 0.2, first=300, delay=100)
+    assert hidden.sum() > 500
+    assert (first.abstained == second.abstained).all()
+    assert (first.model == second.model).all()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])
+def test_rivals_keep_a_capacity(share):
+    """Of any rounds in a row no more are handed over than were earned, plus the bucket."""
+    rng = np.random.default_rng(3)
+    sure, answers = rng.uniform(0.2, 0.9, (3_000, 2)), rng.integers(0, 2, (3_000, 2)).astype(float)
+    losses = (rng.random((3_000, 2)) > sure) * 1.0
+    rounds, limit = Rounds(sure, losses, np.full(3_000, 0.2), answers), Capacity(share=share, burst=20)
+    due = np.arange(1, 3_001)
+    head = rounds.cut(slice(300))
+    for policy in (Retuning(head, capacity=limit), Stacking(head, capacity=limit)):
+        reviews = np.concatenate([[0], np.cumsum(policy.play(rounds, due).abstained)])
+        earned = reviews - share * np.arange(3_001)
+        lowest = np.minimum.accumulate(earned)
+        assert (earned - lowest <= 20 + 1e-6).all()
+        if share == 0.5:
+            assert reviews[-1] > 900
+    model, threshold, _ = best(head, share=share)
+    assert (head.confidence[:, model] <= threshold).mean() <= share
+
+
+def test_a_case_without_an_answer_is_reviewed_and_owed():
+    bucket = Bucket(Capacity(share=0.5, burst=1))
+    wanted, answerable = np.ones(7, np.bool_), np.array([True, False, False, True, True, True, True])
+    assert bucket.hold(wanted, answerable).tolist() == [True, True, True, False, False, False, True]

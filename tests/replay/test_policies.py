@@ -135,3 +135,22 @@ def test_medians_over_time():
             begin += size
         keeper.close()
         assert medians.tolist() == [2.0, 7.5, 4.0]
+
+
+def test_several_gates(tmp_path):
+    """The price is the mean over the seeds; cases and the saved gate are those of the first."""
+    small_log(500).write_csv(tmp_path / "log.csv")
+    found = replay(tmp_path / "log.csv", options(seeds=3, seed=5), tmp_path / "out")
+    cases = (tmp_path / "out" / "cases.parquet").read_bytes()
+    alone = []
+    for seed in (5, 6, 7):
+        one = replay(tmp_path / "log.csv", options(seed=seed), tmp_path / "one")
+        alone.append(next(policy for policy in one.policies if policy.kind == "gate"))
+        if seed == 5:
+            assert (tmp_path / "one" / "cases.parquet").read_bytes() == cases
+    gate = next(policy for policy in found.policies if policy.kind == "gate")
+    assert gate.loss == pytest.approx(np.mean([one.loss for one in alone]))
+    assert gate.reviewed == pytest.approx(np.mean([one.reviewed for one in alone]))
+    assert gate.low <= min(one.difference for one in alone)
+    assert max(one.difference for one in alone) <= gate.high
+    assert "The gate is played 3 times with different random choices; its price is the mean." in found.notes

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import pytest
 
 from abstain.errors import FileError
-from abstain.replay.policies import Curve, Policy, Timeline
+from abstain.replay.policies import Curve, Policy, Saved, Timeline
 from abstain.replay.report import figures, page
 from abstain.replay.report.page import MINUS, meanings, rows, sections
 
@@ -404,3 +404,26 @@ def test_the_legend_has_an_entry_a_trace():
     for replay in REPLAYS.values():
         for section in sections(replay):
             assert len(section.drawn.legend) == len(section.drawn.figure["data"])
+
+
+def test_bounds_in_the_report():
+    """Where labels are missing, a price goes from the least to the largest, and no saving is on a tile."""
+    gate, tuned = against_tuned(0.15, -0.06, 0.04).policies
+    policies = [replace(gate, lowest=0.1, highest=0.2, share=None), replace(tuned, lowest=0.15, highest=0.25)]
+    found = replace(against_tuned(0.15, -0.06, 0.04), policies=policies, left_out=500)
+    one, other = rows(found)
+    assert (one.price, other.price) == ("1.00 to 2.00", "1.50 to 2.50")
+    assert (one.difference, one.interval, one.money) == (f"{MINUS}0.60 to +0.40", "", "")
+    _, seen = read(page.html(found))
+    assert "Saved per" not in seen
+    assert "500 rows of the log have no label" in seen
+    assert "Where the saving came from" not in seen
+
+
+def test_where_the_saving_came_from():
+    parts = [Saved("11 March 2026", 100, 4.0), Saved("12 March 2026", 90, -1.0)]
+    found = replace(a_replay(), saved=parts, baseline="today", lead="decided")
+    assert "Where the saving came from" in read(page.html(replace(found, baseline="tuned", lead="gate")))[1]
+    drawn = figures.saved(found)
+    assert drawn.figure["data"][0]["y"] == [20.0, -5.0]
+    assert "from 11 March 2026, 100 cases: 20" in drawn.figure["data"][0]["customdata"]

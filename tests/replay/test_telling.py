@@ -1,8 +1,11 @@
 """What the terminal says of columns, capacity and differences."""
 
 import io
+import json
+from datetime import datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +15,7 @@ from abstain.cli import app
 from abstain.cli.replay import show
 from abstain.replay.options import Options, dropped, model_columns
 from abstain.replay.run import replay
+from abstain.replay.wording import per_cent
 
 from .logs import options, small_log
 from .replays import a_replay
@@ -102,3 +106,74 @@ def test_thresholds_near_one_and_as_errors(tmp_path):
     found = replay(tmp_path / "log.csv", given, tmp_path / "out")
     tuned = next(one for one in found.policies if one.kind == "tuned")
     assert tuned.name == "tuned: m from an expected error of 4.5 down (0.55)"
+
+
+def an_event(n=12_000, days=20):
+    """Two models; one of them breaks on two of twenty days."""
+    rng = np.random.default_rng(0)
+    at = [datetime(2026, 3, 1) + timedelta(days=days * t / n) for t in range(n)]
+    broken = np.array([11 <= time.day <= 12 for time in at])
+    truth = rng.integers(0, 3, n)
+    columns = {"label": truth, "at": at}
+    for name, chance in (("gbm", 0.95), ("rules", 0.95)):
+        right = rng.random(n) < np.where(broken & (name == "gbm"), 0.0, chance)
+        columns |= {name: np.where(right, truth, (truth + 1) % 3), f"{name}_confidence": np.full(n, 0.9)}
+    return pl.DataFrame(columns)
+
+
+def test_one_event_carries_it_all(tmp_path, monkeypatch):
+    """The terminal says when the saving came, and promises nothing for other months."""
+    monkeypatch.setenv("COLUMNS", "80")
+    text = " ".join(told(tmp_path, an_event(), *NAMED, "--time", "at", "--today", "gbm:0.5", "--seeds", "2").split())
+    assert "than today's threshold, gbm from 0.5 on" in text
+    assert "it saved what" in text
+    assert "of it between 11 March 2026 and 12 March 2026, in 1" in text
+    assert "one event is no rate to count on" in text
+    assert "No amount per month or year is given" in text
+    assert "from 11 March 2026" in text
+    assert "Against one threshold, set once on the first tenth of the log: " in text
+    found = json.loads((tmp_path / "out" / "replay.json").read_text())
+    assert found["stretch"]["begin"] == "11 March 2026"
+    assert found["stretch"]["carried"] >= 0.9
+    days = {part["begin"]: part["saved"] for part in found["saved"]}
+    assert max(days, key=days.get) in ("11 March 2026", "12 March 2026")
+    parts, gate, today = sum(days.values()), *(
+        next(one["loss"] for one in found["policies"] if one["kind"] == kind) for kind in ("gate", "today")
+    )  # fmt: skip
+    assert parts == pytest.approx((today - gate) * 10_800)
+
+
+def test_a_saving_that_goes_on_has_amounts_per_month_and_year(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    frame = an_event().with_columns(gbm=(pl.col("label") + 1) % 3)
+    text = " ".join(told(tmp_path, frame, *NAMED, "--time", "at", "--today", "gbm:0.5", "--seeds", "1").split())
+    assert "If it went on like these 18 days, the saving would be what" in text
+    assert "it saves what" in text
+    assert "one event" not in text
+
+
+def test_bounds_in_the_terminal(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    frame = small_log(400).with_columns(label=pl.when(pl.int_range(400) % 4 > 0).then("label"))
+    text = told(tmp_path, frame, *NAMED, "--seeds", "1")
+    assert max(map(len, text.split("The gate costs")[0].splitlines())) <= 80
+    assert " to " in next(line for line in text.splitlines() if line.startswith("│ always"))
+    assert "from, to" in text
+    assert "25 % of the rows have no label" in text
+    assert "%" not in next(line for line in text.splitlines() if line.startswith("│ gate")).split("│")[-2]
+
+
+def test_what_the_gate_did_not_know(tmp_path):
+    """Labels of reviews, and labels that had not come when the log ended, are told apart."""
+    frame = small_log(400)
+    frame.write_csv(tmp_path / "log.csv")
+    found = replay(tmp_path / "log.csv", options(delay=100), tmp_path / "out")
+    cases = pl.read_parquet(tmp_path / "out" / "cases.parquet")
+    reviewed = (cases["action"] == "review").sum()
+    late = (cases["action"] == "answer").tail(100).sum()
+    assert f"{reviewed} of 400 cases ({per_cent(reviewed / 400)}) were reviewed, and a review shows no label here." in (
+        found.unknown
+    )
+    assert f"{late} labels had not arrived when the log ended." in found.unknown
+    found = replay(tmp_path / "log.csv", options(labels="both"), tmp_path / "out")
+    assert not any("label" in sentence for sentence in found.unknown)

@@ -210,7 +210,7 @@ def test_verdict_without_a_threshold_of_today():
     [
         ((-0.05, -0.03, -0.01), "-25.0 % (95 % interval: -15.0 to -5.0), cheaper."),
         ((0.05, 0.01, 0.09), "+25.0 % (95 % interval: +5.0 to +45.0), dearer."),
-        ((0.0, -0.01, 0.01), "+0.0 % (95 % interval: -5.0 to +5.0), as good as equal."),
+        ((0.0, -0.01, 0.01), "+0.0 % (95 % interval: -5.0 to +5.0), a difference within chance."),
     ],
 )
 def test_every_rival_has_a_sentence(ends, words):

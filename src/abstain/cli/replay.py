@@ -237,11 +237,12 @@ def _saved(found: "Replay") -> list[str]:
     rows = [parts[k : k + step] for k in range(0, len(parts), step)]
     total = sum(part.saved for part in parts)
     lines = [f"Saved, by part of the log (in all {money(total, found.price, found.unit)}):"]
-    for row in rows:
-        saved = sum(part.saved for part in row)
-        bar = round(_BAR * abs(saved) / max(1e-12, *(abs(sum(one.saved for one in each)) for each in rows)))
-        amount = money(saved, found.price, "")
-        lines.append(f"  from {row[0].begin:18}{amount:>12}  {('+' if saved > 0.0 else '-') * bar}".rstrip())
+    sums = [found.price * sum(part.saved for part in row) for row in rows]
+    most = max(map(abs, sums)) or 1.0
+    decimals = 0 if most >= 100.0 else 2
+    for row, saved in zip(rows, sums, strict=True):
+        bar = ("+" if saved > 0.0 else "-") * round(_BAR * abs(saved) / most)
+        lines.append(f"  from {row[0].begin:18}{saved:>12,.{decimals}f}  {bar}".rstrip())
     return lines
 
 

@@ -14,14 +14,14 @@ import numpy as np
 from .._core import files
 from .._core.extras import need
 from .._core.signals import held_back
-from .._core.validation import as_count
+from .._core.validation import as_count, as_number
 from ..capacity import Capacity, CapacityLike, as_capacity
-from ..engine import Learner, Seed
+from ..engine import Decision, Learner, Seed
 from ..engine.loop import Played, room_for
 from ..engine.play import NO_EDGES, Table
 from ..errors import AbstainError, DecisionError, InputError, ReadOnlyError, shown
 from ..experts.columns import ALWAYS_REVIEW
-from ..learners import DoublyRobust
+from ..learners import DoublyRobust, Exp3Abs, Stacked
 from ..learners.exp3.weighted import WeightedLearner
 from ..typing import Floats
 from .answers import ANSWER, CLASSES, REVIEW, STAKE, TIME, Labels, Plain, Task, as_names
@@ -356,10 +356,66 @@ class Gate:
             why = "the maturity is a span of time"
         return Asked(said, stake, share, clock if why is None and time is None else clock.at(time, why))
 
-    def _decide(self, asked: Asked, keep: bool) -> Case:
+    def watch(
+        self,
+        answers: Mapping[str, Any],
+        *,
+        decided: str,
+        probability: float,
+        stake: float | None = None,
+        time: Any = None,
+    ) -> Case:
+        """Take note of a case that somebody else decided: shadow mode.
+
+        The gate learns only what the labels of such cases identify. A label is weighed by the probability with which it
+        was to be seen; your own choices, fed to `decide`, would teach the gate that the cases they left out are easy.
+        Where a label could not be seen at all (a rule that never answers such cases), every answer is taken to be
+        a mistake: the gate leaves these cases to review until labels of its own say otherwise.
+
+        Args:
+            answers: As in `decide`.
+            decided: What was done: the name of the model whose answer was used, or "review".
+            probability: The probability, before the decision was made, that the case would be answered: 1.0 or 0.0 for
+                a fixed rule, as "answer above 0.85".
+            stake: As in `decide`.
+            time: As in `decide`.
+
+        Returns:
+            The case. Give its label to `learn` if one came.
+
+        Raises:
+            InputError: If an argument is out of range, what was decided has no probability, the learner is
+                neither `DoublyRobust` nor `Exp3Abs`, or the gate has a capacity. Nothing changes then.
+        """
+        learner, models = self.learner, self._models
+        with learner.lock:
+            if not isinstance(learner, (DoublyRobust, Exp3Abs)) or isinstance(learner, Stacked):
+                raise InputError(f"watch: expected DoublyRobust or Exp3Abs as learner, got {type(learner).__name__}")
+            asked = self._read(answers, stake, time, self._clock)
+            if decided not in (REVIEW, *models):
+                raise InputError(f"decided: expected review or one of {', '.join(models)}, got {shown(decided)}")
+            model = 0 if decided == REVIEW else models.index(decided)
+            if decided != REVIEW and asked.said[model] is None:
+                raise InputError(f"decided: expected a model with an answer in this case, got {shown(decided)}")
+            answered = as_number(probability, "probability", "a number in [0, 1]", lambda p: 0.0 <= p <= 1.0)
+            if (answered if decided != REVIEW else 1.0 - answered) == 0.0:
+                raise InputError(f"probability: expected one with which {shown(decided)} can happen, got {answered:g}")
+            level = self._tally.n_thresholds
+            expert = level - 1 if decided == REVIEW else model * level
+            chance = self._labels.after[ANSWER] * answered + self._labels.after[REVIEW] * (1.0 - answered)
+            hidden = chance == 0.0
+            case = self._decide(asked, True, lambda x: learner.watch(x, expert, answered, 1.0 if hidden else None))
+            if hidden:
+                learner.learn(case.decision, [0.0 if one is None else asked.share for one in case.answers.values()])
+            return case
+
+    def _decide(self, asked: Asked, keep: bool, play: Callable[[Floats], Decision] | None = None) -> Case:
+        """Decide on a case, or let ``play`` say what was decided."""
         learner, models, combination = self.learner, self._followed, self._combination
         said, stake, share, clock = asked
-        muted = self._monitor.watch.muted if self._on_alarm == REVIEW and self._monitor.watch.any else None
+        muted = None
+        if play is None and self._on_alarm == REVIEW and self._monitor.watch.any:
+            muted = self._monitor.watch.muted
         if muted is not None and self._capacity is not None:
             heard = any(one is not None and not out for one, out in zip(said, muted, strict=True))
             muted = muted if heard else None  # a case that nobody answers takes a review, whatever the capacity
@@ -385,7 +441,7 @@ class Gate:
             signs = [0.0 if out else sign for out, sign in zip(muted, signs, strict=True)]
         passed = 0 if clock is self._clock else clock.passed(self._clock)
         x = np.array([*row, *signs, passed], np.float64)
-        decision = learner.decide(x) if keep else learner.peek(x)
+        decision = play(x) if play is not None else learner.decide(x) if keep else learner.peek(x)
         model, place = divmod(decision.expert, self._tally.n_thresholds)
         threshold = self._tally.thresholds[model][place]
         if share != 1.0:

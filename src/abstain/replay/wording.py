@@ -289,7 +289,7 @@ def against_rivals(rivals: list[Versus], setting: Setting) -> list[str]:
             share, interval = f"{ends} {setting.unit}".strip() + " a case", "bounds, with chance"
         else:
             interval = f"95 % interval: {interval}"
-        sure = "cheaper" if rival.high < 0.0 else "dearer" if rival.low > 0.0 else "as good as equal"
+        sure = "cheaper" if rival.high < 0.0 else "dearer" if rival.low > 0.0 else "a difference within chance"
         if rival.low <= 0.0 <= rival.high and rival.share is None:
             sure = "not identified"
         found.append(f"Against {INSTEAD[rival.kind]}: {share} ({interval}), {sure}.")

@@ -13,7 +13,9 @@ from ..._core.signals import held_back
 from ..._core.validation import as_count, as_number
 from ...capacity import CapacityLike, as_capacity
 from ...engine import Choice, Decision, KernelLearner, Kernels, Report, Seed
+from ...engine.backlog import kept
 from ...engine.changes import Change, as_change, gathered
+from ...engine.decision import Identity
 from ...engine.feedback import Chances, as_feedback, chances_of
 from ...engine.kernel_learner import Calls, check_arrays, fields_named
 from ...errors import InputError, shown
@@ -330,6 +332,56 @@ class WeightedLearner(KernelLearner):
         """In how many cases all experts abstained, and the capacity was used up."""
         with self.lock:
             return 0 if self.capacity is None else int(self._weights.bucket.tokens[OVERDRAFT])
+
+    # Rounds that somebody else decided.
+
+    def watch(
+        self, x: "ArrayLike | Advice", expert: int, probability: float, observed: float | None = None
+    ) -> Decision:
+        """Play a round that somebody else decided: labels are weighed by their probability, not by the learner's own.
+
+        Args:
+            x: The input (d,), or the experts' advice on it.
+            expert: An expert that does what was decided.
+            probability: The probability with which the other one would have predicted.
+            observed: The probability that the label is seen; by default it follows from the one of predicting.
+
+        Returns:
+            The decision. Its label is to be learnt if the feedback shows it.
+
+        Raises:
+            InputError: If x is not an input of these experts, or the learner has a capacity.
+        """
+        with self.lock:
+            if self.capacity is not None:
+                raise InputError("watch: expected a learner without a capacity, which others' decisions would use up")
+            advice, cost = self._ask(x)
+            before, random = self.round, self._random.bit_generator.state
+            try:
+                carry = self.choose(advice, cost).carry  # for its guesses
+                answered, abstained = self.chances
+                seen = answered * probability + abstained * (1.0 - probability) if observed is None else observed
+                carry[0], carry[1] = seen, DRAWN
+                choice = Choice(expert, probability, carry, seen)
+                decision = self._decision(choice, advice, cost, self.round + 1, Identity.new_id())
+                self.round += 1
+                self.commit(decision)
+            except Exception:
+                self.round = before
+                raise
+            finally:
+                self._random.bit_generator.state = random  # nothing was drawn
+            if observed is not None or self.chances[decision.abstained] > 0.0:
+                self._identity.open[str(decision.id)] = decision.round, decision.expert
+                self._backlog.awaited[decision.round] = None
+                return decision
+            backlog = self._backlog
+            if backlog.unlabelled or backlog.lag > 0 or backlog.ripe is not None or backlog.awaited:
+                backlog.unlabelled.append(kept(decision))
+                self._release()
+            else:
+                self.miss(decision)
+            return decision
 
     def _own_part(self, carry: Array) -> Array:
         return carry if self.capacity is None else carry[:-LIMITS]
