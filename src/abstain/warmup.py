@@ -85,12 +85,14 @@ def _use(learner: KernelLearner) -> None:
 
 
 def _use_gates() -> None:
-    """As the command and a service do: with and without a capacity, losses of 0 and 1, and others."""
-    sure = np.random.default_rng(0).uniform(0.5, 1.0, (20, 2))
-    block = Block(sure, np.zeros((20, 2)), np.ones((20, 2)))
-    for capacity in (None, 0.5):
+    """As the command and a service do: with and without a capacity, combined, losses of 0 and 1, and others."""
+    sure, same = np.random.default_rng(0).uniform(0.5, 1.0, (20, 2)), np.ones((20, 2), np.int64)
+    block = Block(sure, np.zeros((20, 2)), np.ones((20, 2)), answer=same, truth=same[:, 0])
+    for capacity, combine in ((None, False), (0.5, False), (None, True)):
         for task in ("binary", "classes", "number"):
-            gate = Gate(["a", "b"], cost=0.2, task=task, capacity=capacity, labels="both", seed=0)
+            if combine and task == "number":
+                continue
+            gate = Gate(["a", "b"], cost=0.2, task=task, capacity=capacity, combine=combine, labels="both", seed=0)
             gate._teach(block)
             for delay, later in ((0, False), (2, False), (0, True)):
                 with gate._playing(delay, later) as play:

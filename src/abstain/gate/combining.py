@@ -390,6 +390,8 @@ def as_cases(block: Block, two: bool, prices: Prices) -> Cases:
     else:
         if block.answer is None or truth is None:
             raise InputError("block: expected its answers and truths, by which more than two classes are combined")
+        if prices.by_kind and block.kinds is None:
+            raise InputError("block: expected the prices of each kind of mistake, by which answers are combined")
         numbers = np.where(missing, -1, block.answer)
         code = candidates(numbers)
         same = (numbers == truth[:, np.newaxis]) & ~missing
