@@ -24,17 +24,23 @@ class Block(NamedTuple):
     confidence: Floats
     """(n, P), in [0, 1]; NaN: no answer."""
     losses: Floats
-    """(n, P) of each model's answer, in [0, 1]; 0 without an answer."""
+    """(n, P) of each model's answer, relative to the unit, in full: with stakes some may be above 1. 0 without an
+    answer."""
     said: Floats | None = None
     """(n, P) with two classes: -1.0 or +1.0."""
-    stake: Floats | None = None
-    """(n,) relative to the largest stake, in (0, 1]."""
+    risk: Floats | None = None
+    """(n, P) with stakes: what a mistake would lose, relative to the unit, in full."""
     time: Ints | None = None
     """(n,) microseconds since some origin, not decreasing."""
     due: Ints | None = None
     """(n,) the number of the case, from 0, before which the label is learnt; above its own."""
     came: Ints | None = None
     """(n,) with ``due``: of labels that are learnt before the same case, the lowest number goes first."""
+
+    @property
+    def learnt(self) -> Floats:
+        """The losses as they are learnt: with stakes, none is above 1."""
+        return self.losses if self.risk is None else np.minimum(1.0, self.losses)
 
 
 class PlayedCases(NamedTuple):
@@ -47,7 +53,7 @@ class PlayedCases(NamedTuple):
     threshold: Floats
     """What the confidence had to exceed in the case."""
     loss: Floats
-    """Relative to the unit; the cost of a review if it was one."""
+    """Relative to the unit, in full; the cost of a review if it was one."""
     over_capacity: Bools
     """Whether it was answered because no capacity was left."""
     explored: Bools
@@ -61,22 +67,26 @@ def inputs(block: Block, two: bool, last_time: int | None) -> Floats:
     """Return what the gate's experts see of a block (n, 2 P + 1)."""
     n, models = block.confidence.shape
     X = np.zeros((n, 2 * models + 1))
-    stake = np.ones((1, 1)) if block.stake is None else block.stake[:, np.newaxis]
     missing = np.isnan(block.confidence)
-    X[:, :models] = np.where(missing, NO_ANSWER, weighed(block.confidence, stake))
+    sure = block.confidence if block.risk is None else weighed(block.confidence, block.risk)
+    X[:, :models] = np.where(missing, NO_ANSWER, sure)
     if two and block.said is not None:
-        X[:, models:-1] = np.where(missing, 0.0, block.said * stake)
+        signs = block.said if block.risk is None else block.said * np.minimum(1.0, block.risk)
+        X[:, models:-1] = np.where(missing, 0.0, signs)
     if block.time is not None and n > 0:
         X[:, -1] = np.diff(block.time, prepend=block.time[0] if last_time is None else last_time)
     return X
 
 
-def played_cases(out: Played, thresholds: Floats, stake: Floats | None) -> PlayedCases:
+def played_cases(out: Played, thresholds: Floats, block: Block) -> PlayedCases:
     """Return what the learner did with a block as what the gate did."""
     model, level = np.divmod(out.expert, thresholds.shape[1])
-    threshold = threshold_at(thresholds[model, level], 1.0 if stake is None else stake)
+    threshold, loss, rows = thresholds[model, level], out.loss, np.arange(len(model))
+    if block.risk is not None:
+        threshold = threshold_at(threshold, block.risk[rows, model])
+        loss = np.where(out.abstained, loss, block.losses[rows, model])
     why = out.kept[:, 1] if out.kept.size > 0 else np.zeros(len(model))
-    return PlayedCases(out.abstained, model, level, threshold, out.loss, why == FOR_CAPACITY, why == FOR_LABEL)
+    return PlayedCases(out.abstained, model, level, threshold, loss, why == FOR_CAPACITY, why == FOR_LABEL)
 
 
 class Columns:
@@ -130,19 +140,19 @@ def as_block(log: Any, models: Sequence[str], task: Task, prices: Prices) -> Blo
     """Return a frame with all its labels as a block."""
     columns = Columns(log, models, task, labels=True)
     n = columns.n
-    confidence, losses, signs = (np.zeros((n, len(models))) for _ in range(3))
-    stakes = np.ones(n)
+    confidence, losses, signs, risk = (np.zeros((n, len(models))) for _ in range(4))
     for i in range(n):
         try:
             true = task.label(columns.value(LABEL, i))
-            stakes[i] = prices.as_stake(columns.value(STAKE, i))
+            stake = prices.as_stake(columns.value(STAKE, i))
             for m, said in enumerate(task.read_all(columns.answers(i), models)):
                 confidence[i, m] = np.nan if said is None else said.confidence
-                losses[i, m] = 0.0 if said is None else prices.of(said.answer, true, stakes[i])
+                losses[i, m] = 0.0 if said is None else prices.full(said.answer, true, stake)
+                risk[i, m] = prices.risk(None if said is None else said.answer, stake)
                 signs[i, m] = task.sign(said)
         except AbstainError as error:
             raise type(error)(f"row {i}: {error}") from None
-    return Block(confidence, losses, signs, stakes if columns.has(STAKE) else None)
+    return Block(confidence, losses, signs, risk if prices.staked else None)
 
 
 SHOWN = (

@@ -16,7 +16,7 @@ from .._core.extras import need
 from .._core.signals import held_back
 from .._core.validation import as_count
 from ..capacity import Capacity, CapacityLike, as_capacity
-from ..engine import Learner, Seed
+from ..engine import Learner, Report, Seed
 from ..engine.loop import room_for
 from ..engine.play import NO_EDGES, Table
 from ..errors import AbstainError, DecisionError, InputError, ReadOnlyError, shown
@@ -27,7 +27,17 @@ from ..typing import Floats
 from .answers import ANSWER, CLASSES, REVIEW, STAKE, TIME, Labels, Plain, Task, as_names
 from .case import Asked, Case
 from .clock import Clock
-from .experts import NO_ANSWER, ModelLosses, ModelThresholds, Tally, as_thresholds, make_learner, quantiles
+from .experts import (
+    NO_ANSWER,
+    ModelLosses,
+    ModelThresholds,
+    Tally,
+    as_start,
+    as_thresholds,
+    make_learner,
+    quantiles,
+    with_threshold,
+)
 from .frames import (
     Block,
     Columns,
@@ -41,7 +51,7 @@ from .frames import (
 )
 from .maturity import Ages, as_maturity
 from .policy import Policy
-from .prices import Prices, threshold_at, weighed
+from .prices import PerStake, Prices, threshold_at, weighed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,8 +74,10 @@ class Gate:
         cost: The price of a review if a mistake costs 1.
         review_price: The price of a review, in your money.
         mistake_price: The price of a mistake, 1 unless given; or prices by kind (what was said, what was true), such
-            as ``{("spam", "ham"): 9, "other": 1}``.
-        max_stake: The largest stake, if a mistake costs what is at stake in the case.
+            as ``{("spam", "ham"): 9, "other": 1}``. A price may be `PerStake`: so many times what is at stake in the
+            case.
+        max_stake: The largest stake that a case may have. If no price is `PerStake`, all of them are then meant for
+            each unit of stake.
         task: How models answer: "classes" (a class and a confidence), "binary" (the probability of the second of two
             classes, or a class and a confidence), or "number" (a number and its expected error).
         classes: The possible answers, if they are known.
@@ -78,6 +90,8 @@ class Gate:
         maturity: The age at which cases are learnt, for labels whose delay depends on what they say: a number of
             cases, a timedelta, or a text such as "14 days" (then every case needs a time). A label that comes earlier
             is kept. By default labels are learnt when they come.
+        start: The policy to begin with, a model and the threshold that its confidence has to exceed (None: review every
+            case), such as today's. The gate leaves it as labels show that another one is better.
         learner: A class of learner, or a function with the same arguments that makes one.
         seed: The seed of the random numbers; without one, every gate draws different numbers.
 
@@ -99,7 +113,7 @@ class Gate:
         *,
         cost: float | None = None,
         review_price: float | None = None,
-        mistake_price: "float | Mapping[Any, float] | None" = None,
+        mistake_price: "float | PerStake | Mapping[Any, float | PerStake] | None" = None,
         max_stake: float | None = None,
         task: str = CLASSES,
         classes: Sequence[Any] | None = None,
@@ -108,6 +122,7 @@ class Gate:
         thresholds: Any = 48,
         capacity: CapacityLike = None,
         maturity: "int | timedelta | str | None" = None,
+        start: tuple[str, float | None] | None = None,
         learner: Callable[..., Learner] = DoublyRobust,
         seed: Seed = None,
     ) -> None:
@@ -131,20 +146,29 @@ class Gate:
         if not callable(learner):
             raise InputError(f"learner: expected a class of learner, or a function, got {shown(learner)}")
         self._kind: Callable[..., Learner] | None = learner
+        self._start = None if start is None else as_start(start, self._models)
         self._clock = Clock()
+        self._times: dict[int, int] = {}  # of open cases that were given one, by round
         age = as_maturity(maturity)
         self._ages = None if age is None else Ages(age)
         self._learner: Learner | None = None
         self._starting = threading.RLock()  # held until there is a learner, which has a lock of its own
         self._tally = Tally(np.empty((len(self._models), 0)))
-        table = as_thresholds(thresholds, len(self._models), self._task)
+        table = as_thresholds(thresholds, len(self._models), self._task, self._prices)
         if table is not None:
             self._begin(table)
 
     def _begin(self, thresholds: Floats) -> None:
         """Make the learner."""
         assert self._kind is not None
+        if self._start is not None:
+            model, threshold = self._models.index(self._start[0]), self._start[1]
+            thresholds, place = with_threshold(thresholds, model, threshold)
         made = make_learner(self._kind, thresholds, self._prices, self._labels, self._capacity, self._seed)
+        if self._start is not None:
+            if not isinstance(made, WeightedLearner):
+                raise InputError(f"start: {type(made).__name__} has none; DoublyRobust and Exp3Abs do")
+            made.favour(model * thresholds.shape[1] + place)
         if self._ages is not None:
             made.ripen(0)
         self._tally = Tally(thresholds)
@@ -167,31 +191,58 @@ class Gate:
 
     @property
     def review_price(self) -> float:
-        """The price of a review, in your money. You may set it: the new price applies from the next case on."""
+        """The price of a review, in your money. You may set it: it is as if it had always been so."""
         return self._prices.review
 
     @review_price.setter
     def review_price(self, price: float) -> None:
-        with self._starting if self._learner is None else self._learner.lock:
-            prices = self._prices.repriced(price)
-            if self._learner is not None:
-                self._learner.cost = prices.cost
-            self._prices = prices
+        self._change_prices(review=price)
 
     @property
-    def mistake_price(self) -> "float | dict[Any, float]":
-        """The price of a mistake, or prices by kind, in your money."""
+    def mistake_price(self) -> "float | PerStake | dict[Any, float | PerStake]":
+        """The price of a mistake, or prices by kind, in your money.
+
+        You may set it. If all prices change by the same factor, it is as if they had always been so. If some change
+        more than others, what was learnt of losses does not hold any more: the estimates start afresh, and labels that
+        wait for their maturity are not learnt.
+        """
         price = self._prices.mistake
         return dict(price) if isinstance(price, dict) else price
 
+    @mistake_price.setter
+    def mistake_price(self, price: "float | PerStake | Mapping[Any, float | PerStake]") -> None:
+        self._change_prices(mistake=price)
+
     @property
     def max_stake(self) -> float | None:
-        """The largest stake; None if mistakes do not cost what is at stake."""
+        """The largest stake that a case may have, if there is one. You may set it, in a gate with stakes."""
         return self._prices.max_stake
+
+    @max_stake.setter
+    def max_stake(self, stake: float | None) -> None:
+        self._change_prices(max_stake=stake)
+
+    def _change_prices(self, **changes: Any) -> None:
+        with self._starting if self._learner is None else self._learner.lock:
+            prices, same = self._prices.changed(**changes)
+            if self._learner is not None and (not same or prices.cost != self._prices.cost):
+                if not isinstance(self._learner, WeightedLearner):
+                    name = type(self._learner).__name__
+                    raise InputError(f"prices: {name} cannot change them; DoublyRobust and Exp3Abs can")
+                with held_back():
+                    if same:
+                        self._learner.reprice(prices.cost)
+                    else:
+                        loss = ModelLosses(prices.plain, prices.of_signs)
+                        self._learner.start_afresh(prices.cost, loss)
+                    self._prices = prices
+            self._prices = prices
 
     @property
     def unit(self) -> float:
-        """The price of the most expensive mistake, in your money. All losses are relative to it."""
+        """What a loss of 1 is inside, in your money: the price of the most expensive mistake. With stakes, it is 100
+        times the price of a review when the gate was made, if that is less; more expensive mistakes count as such.
+        """
         return self._prices.unit
 
     @property
@@ -216,13 +267,28 @@ class Gate:
 
     @property
     def capacity(self) -> Capacity | None:
-        """The limit on reviews, if there is one."""
+        """The limit on reviews, if there is one. You may set it: it holds from the next case on."""
         return self._capacity
+
+    @capacity.setter
+    def capacity(self, capacity: CapacityLike) -> None:
+        with self._starting if self._learner is None else self._learner.lock:
+            limit = as_capacity(capacity)
+            if self._learner is not None and limit != self._capacity:
+                if not isinstance(self._learner, WeightedLearner):
+                    raise InputError(f"capacity: {type(self._learner).__name__} has none; DoublyRobust and Exp3Abs do")
+                self._learner.limit(limit)
+            self._capacity = limit
 
     @property
     def maturity(self) -> int | timedelta | None:
         """The age at which cases are learnt: a number of cases, or a span of time; None: when labels come."""
         return None if self._ages is None else self._ages.maturity.given
+
+    @property
+    def start(self) -> tuple[str, float | None] | None:
+        """The policy that the gate began with, if it was given: a model and its threshold."""
+        return self._start
 
     @property
     def seed(self) -> Seed:
@@ -279,7 +345,7 @@ class Gate:
 
         Args:
             answers: What each model says, by its name. A model that is not named, or says None or NaN, has no answer.
-            stake: What is at stake, for gates with ``max_stake``.
+            stake: What is at stake, from 0 on, for gates with ``max_stake`` or a price `PerStake`.
             time: When the case came, for capacities per day and a maturity in days: a datetime, or seconds. All cases
                 of a gate have the same kind of time; datetimes without a time zone are read as UTC.
 
@@ -313,32 +379,36 @@ class Gate:
         """Check a case; ``clock`` is that of the case before."""
         said = self._task.read_all(answers, self._models)
         prices, capacity = self._prices, self._capacity
-        share = 1.0 if stake is None and prices.max_stake is None else prices.as_stake(stake)
+        at_stake = 1.0 if stake is None and not prices.staked else prices.as_stake(stake)
         why = None
         if capacity is not None and capacity.per_day is not None:
             why = "the capacity is per day"
         elif self._ages is not None and self._ages.maturity.span is not None:
             why = "the maturity is a span of time"
-        return Asked(said, stake, share, clock if why is None and time is None else clock.at(time, why))
+        return Asked(said, stake, at_stake, clock if why is None and time is None else clock.at(time, why))
 
     def _decide(self, asked: Asked, keep: bool) -> Case:
         learner, models = self.learner, self._models
-        said, stake, share, clock = asked
+        said, stake, at_stake, clock = asked
         row: list[float] = []
         answers: dict[str, Plain | None] = {}
         for name, one in zip(models, said, strict=True):
             answers[name], confidence = (None, NO_ANSWER) if one is None else one
             row.append(confidence)
-        if share != 1.0:
-            row = [c if c == NO_ANSWER else c + (1.0 - share) * (1.0 - c) for c in row]
-        signs = [self._task.sign(one) * share for one in said] if self._task.two else [0.0] * len(row)
+        prices, risks = self._prices, [1.0] * len(row)
+        if prices.staked:
+            risks = [prices.risk(None if one is None else one.answer, at_stake) for one in said]
+            row = [c if c == NO_ANSWER else max(0.0, 1.0 - r * (1.0 - c)) for c, r in zip(row, risks, strict=True)]
+        signs = [0.0] * len(row)
+        if self._task.two:
+            signs = [self._task.sign(one) * min(1.0, r) for one, r in zip(said, risks, strict=True)]
         passed = 0 if clock is self._clock else clock.passed(self._clock)
         x = np.array([*row, *signs, passed], np.float64)
         decision = learner.decide(x) if keep else learner.peek(x)
         model, place = divmod(decision.expert, self._tally.n_thresholds)
         threshold = self._tally.thresholds[model][place]
-        if share != 1.0:
-            threshold = float(threshold_at(np.asarray(threshold), share))
+        if prices.staked:
+            threshold = float(threshold_at(np.asarray(threshold), risks[model]))
         follows, reviewed = said[model], decision.abstained
         case = Case(
             action=REVIEW if reviewed else ANSWER,
@@ -347,7 +417,7 @@ class Gate:
             threshold=None if threshold >= ALWAYS_REVIEW else threshold,
             confidence=None if follows is None else follows.confidence,
             probability=decision.probability,
-            review_price=self._prices.review,
+            review_price=prices.review,
             stake=None if stake is None else float(stake),
             over_capacity=decision.over_capacity,
             explored=decision.explored,
@@ -358,6 +428,8 @@ class Gate:
             object.__setattr__(case, "_sign", learner.sign)
             if clock is not self._clock:
                 self._clock = clock
+                if clock.last is not None and self._labels.after[case.action] > 0.0:
+                    self._times[case.round] = clock.last
             self._tally.add(row)
             if self._ages is not None:
                 if clock.last is not None:
@@ -391,25 +463,50 @@ class Gate:
             if prices.plain:
                 losses = [0.0 if answer is None or answer == true else 1.0 for answer in case.answers.values()]
             else:
-                stake = prices.as_stake(case.stake)
+                stake = 1.0 if case.stake is None else case.stake
                 losses = [0.0 if answer is None else prices.of(answer, true, stake) for answer in case.answers.values()]
             learner.learn(case.decision, losses)
+            self._times.pop(case.round, None)
 
-    def forget(self, case: "Case | str") -> None:
-        """Close a case whose label will never come.
+    def forget(self, case: "Case | str | None" = None, *, before: Any = None) -> int:
+        """Close a case whose label will never come, or all open cases before a round or a time.
 
         Args:
             case: The case, or its JSON.
+            before: Instead of a case: a round (a whole number), or a time as in `decide` (a datetime, or seconds as a
+                float), which closes cases that were decided with an earlier time.
+
+        Returns:
+            How many cases were closed.
 
         Raises:
             DecisionError: If the case is not open.
             FileError: If a text is not the JSON of a case.
+            InputError: If both or none are given, the time is of another kind than those of the cases, or labels may
+                fail to come (two probabilities): the gate then learns that one did not, which takes the case itself.
         """
         learner = self.learner
+        if (case is None) == (before is None):
+            raise InputError(f"case: expected either a case or before=, got {shown(case)} and {shown(before)}")
         with learner.lock:
-            case = self._check_open(case)
-            self._labels.check(None, case.action)
-            learner.forget(case.decision)
+            if case is not None:
+                case = self._check_open(case)
+                self._labels.check(None, case.action)
+                learner.forget(case.decision)
+                self._times.pop(case.round, None)
+                return 1
+            if isinstance(before, (int, np.integer)) and not isinstance(before, bool):
+                rounds: Any = range(int(before))
+            else:
+                limit = Clock(None, self._clock.kind).at(before, "it is the time before which cases are closed").last
+                rounds = {t for t, time in self._times.items() if limit is not None and time < limit}
+            if any(0.0 < chance < 1.0 for chance in self._labels.after.values()):
+                raise InputError(
+                    f"before: expected each case by itself with labels={self._labels.given!r}, got {shown(before)}"
+                )
+            closed = learner.forget_rounds(rounds)
+            self._times = {t: time for t, time in self._times.items() if t not in rounds}
+            return closed
 
     def _check_open(self, case: "Case | str") -> Case:
         """Return a case of this gate in which nothing was changed; else raise an error."""
@@ -481,14 +578,14 @@ class Gate:
         """Learn from a block of cases with all their labels, before the first case."""
         with self._starting:
             if self._learner is None:
-                stake = 1.0 if block.stake is None else block.stake[:, np.newaxis]
-                self._begin(quantiles(weighed(block.confidence, stake), self._models))
+                sure = block.confidence if block.risk is None else weighed(block.confidence, block.risk)
+                self._begin(quantiles(sure, self._models))
         learner = self.learner
         with learner.lock:
             if self.round > 0:
                 raise InputError(f"warm_start: expected a gate before its first case, got one after {self.round}")
             X = inputs(block, self._task.two, None)
-            learner.warm_start(X, block.losses)
+            learner.warm_start(X, block.learnt)
             self._tally.add_all(X)
 
     @contextmanager
@@ -512,14 +609,14 @@ class Gate:
                 n = len(X)
                 out = room_for(n, 2 if isinstance(learner, WeightedLearner) and learner.new_carry().size > 1 else 0)
                 costs = learner.cost.of(X, learner.round + 1, n)
-                table = Table(X, learner.loss.labels(block.losses), costs, block.due, block.came)
+                table = Table(X, learner.loss.labels(block.learnt), costs, block.due, block.came)
                 game.play(table, NO_EDGES, _no_progress, out)
                 self._tally.add_all(X)
                 if block.time is not None and n > 0:
                     self._clock = self._clock._replace(last=int(block.time[-1]))
                     if ages is not None:
                         ages.add(block.time.tolist())
-                return played_cases(out, self.thresholds, block.stake)
+                return played_cases(out, self.thresholds, block)
 
             def leave() -> None:
                 game.leave()
@@ -541,7 +638,8 @@ class Gate:
         learner = self.learner
         with learner.lock:
             ages = None if self._ages is None else self._ages.copy()
-            before = learner.snapshot(), {**vars(self), "_tally": copy.deepcopy(self._tally), "_ages": ages}
+            own = {"_tally": copy.deepcopy(self._tally), "_ages": ages, "_times": dict(self._times)}
+            before = learner.snapshot(), {**vars(self), **own}
             try:
                 yield
             except Exception:
@@ -567,8 +665,11 @@ class Gate:
     def _policy(self) -> Policy:
         learner = self.learner
         with learner.lock:
-            shares = self._tally.shares()
-            return Policy(tuple(self._models), self.thresholds, shares, learner.report(), self._prices)
+            shares, report = self._tally.shares(), learner.report()
+            heard = learner.last_heard > 0 or self._tally.n > self.round  # or it started warm
+            if isinstance(report, Report) and report.estimates is not None and not heard:
+                report = report._replace(estimates=np.full_like(report.estimates, np.nan))  # nothing but guesses
+            return Policy(tuple(self._models), self.thresholds, shares, report, self._prices)
 
     def __str__(self) -> str:
         if self._learner is None:
@@ -577,9 +678,12 @@ class Gate:
             if self._tally.empty:
                 return f"follows {', '.join(self._models)}; has decided nothing yet"
             policy = self._policy()
+            name, decided = type(self._learner).__name__, f"{self.round:,} cases, {len(self.pending):,} of them open"
+            if policy.unlabelled:
+                now = f"follows {', '.join(self._models)}" if self._start is None else policy.sentence()
+                return f"{now}; has decided {decided}; no label has come yet"
             if policy.known:
                 return policy.sentence()
-            name, decided = type(self._learner).__name__, f"{self.round:,} cases, {len(self.pending):,} of them open"
             return f"follows {', '.join(self._models)}; has decided {decided}; {name} reports no weights or prices"
 
     def __repr__(self) -> str:
@@ -641,6 +745,7 @@ class Gate:
             values = {name: value for name, value in vars(self).items() if name != "_starting"}
             values["_tally"] = copy.deepcopy(self._tally)
             values["_ages"] = None if self._ages is None else self._ages.copy()
+            values["_times"] = dict(self._times)
             if learner is not None:
                 values["_learner"] = type(learner), learner.__getstate__()
             return values
@@ -675,6 +780,8 @@ class Gate:
                 "last_time": self._clock.last,
                 "time_kind": self._clock.kind,
                 "maturity": None,
+                "start": self._start,
+                "open_times": list(self._times.items()),
             }
             arrays = {**arrays, COUNTS: self._tally.counts}
             if self._ages is not None:
@@ -692,6 +799,9 @@ class Gate:
         gate._capacity, gate._seed = getattr(learner, "capacity", None), learner.seed
         gate._clock = Clock.from_file(kept["last_time"], kept["time_kind"])
         gate._kind, gate._starting = None, threading.RLock()
+        gate._times = {int(t): int(time) for t, time in kept.get("open_times", ())}
+        began = kept.get("start")
+        gate._start = None if began is None else (str(began[0]), None if began[1] is None else float(began[1]))
         ripe = learner.last_ripe
         age = kept.get("maturity")
         gate._ages = None if age is None else Ages.from_file(age, times, learner.round, ripe)

@@ -58,6 +58,11 @@ class Policy:
         weights, estimates = self.report
         return weights is not None or (estimates is not None and not np.isnan(estimates).all())
 
+    @property
+    def unlabelled(self) -> bool:
+        """Whether the learner estimates prices, and knows none yet."""
+        return self.report.estimates is not None and bool(np.isnan(self.report.estimates).all())
+
     def rows(self) -> list[Row]:
         """Return all models and thresholds: the heaviest first, or the cheapest; in their order if neither is known."""
         weights, estimates = self.report

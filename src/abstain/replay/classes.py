@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError, shown
+from ..gate.prices import Prices
 from ..typing import Array, Bools, Floats
 from .log import check, numbers
 from .options import PROBABILITY, ModelColumns, Options
@@ -79,6 +80,14 @@ class Classes:
         known = self.labels.head(len(apart) - many)
         codes = pl.Series(range(len(known)), dtype=pl.UInt8)
         return labels.replace_strict(known, codes, default=len(known), return_dtype=pl.UInt8)
+
+    def find(self, text: str, option: str) -> Any:
+        """The class that a user wrote; raise an error that names the option if there is no such class."""
+        known = [value for counts in self._counts.values() for value in counts["value"].to_list()]
+        for value in known:
+            if text in _ways(value):
+                return value
+        raise InputError(f"{option}: expected a class of the log, such as {as_text(known[0])}, got {shown(text)}")
 
     def never_given(self) -> tuple[int, int]:
         """How many labels no model ever gives, and in how many rows they occur."""
@@ -231,19 +240,29 @@ class Judged(NamedTuple):
     loss: Floats | Bools
     said: Floats | None = None
     """With two classes, -1 for the first and +1 for the second."""
+    answer: "pl.Series | None" = None
+    """The class."""
+
+
+STAKE = "the price of a mistake, from 0 on"
 
 
 class Judge:
     """Compares answers with labels."""
 
-    def __init__(self, options: Options, classes: Classes | None, pair: tuple[Any, Any] | None) -> None:
+    def __init__(
+        self, options: Options, classes: Classes | None, pair: tuple[Any, Any] | None, prices: Prices
+    ) -> None:  # fmt: skip
         """Prepare for a log with these classes (None for numbers); ``pair`` are the classes, if there are two."""
-        self._options, self._classes = options, classes
+        self._options, self._classes, self._pair, self._prices = options, classes, pair, prices
         self._second = None if pair is None else pair[1]
 
-    def fill(self, records: Array, frame: "pl.DataFrame", begin: int) -> Bools:
-        """Fill in confidences, losses (scaled by the stake) and classes, and return which rows have a label."""
+    def fill(self, records: Array, frame: "pl.DataFrame", begin: int) -> tuple[Bools, Bools]:
+        """Fill in confidences, losses, risks and classes; return which rows have a label (n,), and which answers are no
+        whole mistake (n, P).
+        """
         assert self._options.label is not None
+        true: pl.Series | None = None
         label = frame[self._options.label]
         if self._classes is None:
             truth = numbers(label, begin)
@@ -255,14 +274,41 @@ class Judge:
             records["class"] = self._classes.codes(true).to_numpy()
             judged = [self._class(frame, model, true, begin) for model in self._options.models]
             labelled = true.is_not_null().to_numpy()
+        stake: Floats | float = 1.0
+        if self._options.mistake_column is not None:
+            column, most = frame[self._options.mistake_column], self._prices.max_stake
+            stake = numbers(column, begin)
+            check(column, (stake >= 0.0) & ~np.isinf(stake), begin, STAKE)
+            if most is not None:
+                check(column, stake <= most, begin, f"at most {most:g}, the largest price of a mistake")
+        right = np.ones(records["losses"].shape, np.bool_)
         for k, one in enumerate(judged):
+            price, risk = self._priced(one, true, stake)
             records["confidence"][:, k] = one.confidence
-            records["losses"][:, k] = np.where(np.isnan(one.confidence), 0.0, one.loss)
+            records["losses"][:, k] = np.where(np.isnan(one.confidence), 0.0, one.loss * price)
+            right[:, k] = one.loss < 1.0
             if one.said is not None:
                 records["said"][:, k] = one.said
-        if self._options.mistake_column is not None:
-            records["losses"] *= records["stake"][:, np.newaxis]
-        return labelled
+            if self._prices.staked:
+                records["risk"][:, k] = risk
+        return labelled, right
+
+    def _priced(self, judged: Judged, true: "pl.Series | None", stake: Floats | float) -> tuple[Any, Any]:
+        """What a mistake of the model costs in each row, by what is true, and at worst, relative to the unit."""
+        prices = self._prices
+        price, risk = prices.other.at(stake), prices.other.at(stake)
+        if prices.by_kind:
+            assert true is not None
+            assert judged.answer is not None
+            worst: dict[Any, Any] = {}
+            for (said, truth), kind in prices.by_kind.items():
+                says = (judged.answer == said).fill_null(False).to_numpy()
+                price = np.where(says & (true == truth).fill_null(False).to_numpy(), kind.at(stake), price)
+                known = [worst[said][1]] if said in worst else [] if prices.task.two else [prices.other.at(stake)]
+                worst[said] = says, np.max([kind.at(stake), *known], axis=0)
+            for says, most in worst.values():
+                risk = np.where(says, most, risk)
+        return price / prices.unit, risk / prices.unit
 
     def _number(self, frame: "pl.DataFrame", model: ModelColumns, truth: Floats, begin: int) -> Judged:
         most = self._options.max_error
@@ -275,17 +321,23 @@ class Judge:
         return Judged(sure, np.minimum(1.0, np.abs(answer - truth) / most))
 
     def _class(self, frame: "pl.DataFrame", model: ModelColumns, truth: "pl.Series", begin: int) -> Judged:
+        import polars as pl
+
         assert self._classes is not None
         if model.kind == PROBABILITY:
             chance = _share(frame[model.answer], begin, "a probability in [0, 1]")
             said = np.where(chance >= 0.5, 1.0, -1.0)
-            return Judged(np.maximum(chance, 1.0 - chance), said != self._sign(truth), said)
+            answer = truth.clear(0)
+            if self._prices.by_kind:
+                assert self._pair is not None
+                answer = pl.Series(self._pair, dtype=truth.dtype).gather((said > 0.0).astype(np.int64))
+            return Judged(np.maximum(chance, 1.0 - chance), said != self._sign(truth), said, answer)
         assert model.sure is not None
         sure = _share(frame[model.sure], begin, "a confidence in [0, 1]")
         answer = self._classes.values(frame[model.answer])
         wrong = (answer != truth).fill_null(True).to_numpy()
         sure = np.where(answer.is_null().to_numpy(), np.nan, sure)
-        return Judged(sure, wrong, None if self._second is None else self._sign(answer))
+        return Judged(sure, wrong, None if self._second is None else self._sign(answer), answer)
 
     def _sign(self, classes: "pl.Series") -> Floats:
         return np.where((classes == self._second).fill_null(False).to_numpy(), 1.0, -1.0)

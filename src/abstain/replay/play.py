@@ -14,8 +14,10 @@ from ..alternatives import Retuning, Rounds, Totals, first_tenth, follow, sums
 from ..errors import InputError, shown
 from ..gate.frames import PlayedCases, Player
 from ..gate.gate import Gate
+from ..gate.prices import PerStake
 from ..typing import Array, Bools, Floats, Ints
-from .options import COST, Options
+from .classes import Classes
+from .options import COST, FIXED_PRICE, Options
 from .rows import Progress, Rows, Slice
 
 if TYPE_CHECKING:
@@ -29,7 +31,9 @@ GATE, TUNED, OWN, ALL, HINDSIGHT, REVIEW, ALWAYS = (
 COUNTED = ("reviewed", "over_capacity", "explored", "unanswered")
 
 
-def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float) -> Gate:
+def make_gate(
+    options: Options, pair: tuple[Any, Any] | None, max_stake: float, classes: "Classes | None" = None
+) -> Gate:  # fmt: skip
     """Make the gate that the options ask for; ``pair`` are the classes, if there are two."""
     settings: dict[str, Any] = {"task": options.found_task, "labels": options.labels, "seed": options.seed}
     if options.review_price is None:
@@ -45,6 +49,14 @@ def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float) 
                     f"--review-price: expected at most {max_stake:g}, the largest price in column "
                     f"{options.mistake_column}, got {options.review_price:g}: everything should be answered"
                 )
+        if options.fixed_prices:
+            assert classes is not None
+            rest = PerStake(1.0) if options.mistake_column is not None else options.mistake_price
+            kinds = {
+                (classes.find(said, FIXED_PRICE), classes.find(true, FIXED_PRICE)): price
+                for said, true, price in options.fixed_prices
+            }
+            settings["mistake_price"] = {**kinds, "other": rest}
     if pair is not None:
         settings["classes"] = pair
     if options.max_error is not None:
@@ -53,6 +65,8 @@ def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float) 
         settings["capacity"] = options.capacity
     if options.maturity is not None:
         settings["maturity"] = options.maturity
+    if options.start is not None:
+        settings["start"] = options.start
     if options.learner is not None:
         settings["learner"] = _learner(options.learner)
     try:

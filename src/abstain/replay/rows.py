@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..gate.frames import Block
 from ..gate.prices import weighed
 from ..typing import Array, Bools, Floats, Ints
-from .classes import Judge
+from .classes import STAKE, Judge
 from .log import NEVER, SLICE, Slices, check, microseconds, numbers
 from .options import Options
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 class Rows:
     """A file of records: confidence and loss of each model, and what else a row has."""
 
-    def __init__(self, path: Path, n_models: int, *, said: bool, stake: bool, time: bool, due: bool) -> None:
+    def __init__(self, path: Path, n_models: int, *, said: bool, risk: bool, time: bool, due: bool) -> None:
         """``due``: whether rows say themselves when their label arrives."""
         fields: list[tuple[object, ...]] = [
             ("confidence", "f8", (n_models,)),
             ("losses", "f8", (n_models,)),
             ("row", "i8"),
         ]
-        fields += [("said", "f8", (n_models,))] * said + [("stake", "f8")] * stake
+        fields += [("said", "f8", (n_models,))] * said + [("risk", "f8", (n_models,))] * risk
         fields += [("time", "i8")] * time + [("due", "i8"), ("came", "i8")] * due + [("class", "u1")]
         self.path, self.dtype, self.n_models = path, np.dtype(fields), n_models
         self.n = 0
@@ -107,13 +107,13 @@ class Slice:
     def block(self, origin: int) -> Block:
         """The rows as the gate takes them; its first case is row ``origin``."""
         due = self.field("due")
-        return Block(self.confidence, self.losses, self.field("said"), self.field("stake"), self.field("time"),
+        return Block(self.confidence, self.losses, self.field("said"), self.field("risk"), self.field("time"),
                      None if due is None else due - origin, self.field("came"))  # fmt: skip
 
     def rounds(self) -> Rounds:
         """The rows as the alternatives take them: a missing answer has the least confidence, and stakes count."""
-        stake = self.field("stake")
-        sure = self.confidence if stake is None else weighed(self.confidence, stake[:, np.newaxis])
+        risk = self.field("risk")
+        sure = self.confidence if risk is None else weighed(self.confidence, risk)
         return Rounds(np.where(np.isnan(sure), -np.inf, sure), self.losses, np.full(self.n, self._cost))
 
     def due(self, delay: int) -> Ints:
@@ -146,11 +146,11 @@ class Facts:
     late: float = 0.0
     """Mean seconds from a case to its label, among labels with a time."""
 
-    def look(self, confidence: Floats, losses: Floats, whole: Floats | float) -> None:
-        """Count the models' answers; ``whole`` is the loss of a whole mistake."""
+    def look(self, confidence: Floats, right: Bools) -> None:
+        """Count the models' answers, and which of them are not a whole mistake (n, P)."""
         gone = np.isnan(confidence)
-        for k, right in enumerate((~gone & (whole > losses.T).T).sum(axis=0)):
-            self.right[k] += int(right)
+        for k, n in enumerate((~gone & right).sum(axis=0)):
+            self.right[k] += int(n)
         for k in range(confidence.shape[1]):
             there = confidence[~gone[:, k], k]
             self.missing[k] += len(confidence) - len(there)
@@ -163,12 +163,12 @@ def largest(slices: Slices, column: str) -> float:
     most = 0.0
     for begin, rows in slices:
         values = numbers(rows[column], begin)
-        _check_stakes(rows[column], values, begin, np.inf)
+        check(rows[column], (values >= 0.0) & ~np.isinf(values), begin, STAKE)
         most = max(most, float(values.max()))
     return most
 
 
-def prepare(slices: Slices, options: Options, judge: Judge, max_stake: float, rows: Rows, progress: Progress) -> Facts:
+def prepare(slices: Slices, options: Options, judge: Judge, rows: Rows, progress: Progress) -> Facts:
     """Check the rows and write those with a label to ``rows``."""
     n_models = len(options.models)
     facts = Facts(slices.rows, 0, 0, [0] * n_models, [np.inf] * n_models, [-np.inf] * n_models,
@@ -185,13 +185,10 @@ def prepare(slices: Slices, options: Options, judge: Judge, max_stake: float, ro
             records["came"] = microseconds(frame[options.label_time], begin, may_miss=True)
             text = f"a time not before that of its case (column {options.time})"
             check(frame[options.label_time], records["came"] >= records["time"], begin, text)
-        if options.mistake_column is not None:
-            stake = numbers(frame[options.mistake_column], begin)
-            _check_stakes(frame[options.mistake_column], stake, begin, max_stake)
-            records["stake"] = stake / max_stake
-        records = records[judge.fill(records, frame, begin)]
+        labelled, right = judge.fill(records, frame, begin)
+        records = records[labelled]
         facts.unlabelled += len(frame) - len(records)
-        facts.look(records["confidence"], records["losses"], records["stake"] if rows.has("stake") else 1.0)
+        facts.look(records["confidence"], right[labelled])
         if rows.has("due"):
             times.append(records["time"].copy())
         if options.label_time is not None:
@@ -205,11 +202,6 @@ def prepare(slices: Slices, options: Options, judge: Judge, max_stake: float, ro
     if rows.has("due"):
         _count_due(rows, np.concatenate(times), options)
     return facts
-
-
-def _check_stakes(column: "pl.Series", stake: Floats, begin: int, most: float) -> None:
-    check(column, (stake > 0.0) & ~np.isinf(stake), begin, "the price of a mistake, above 0")
-    check(column, stake <= most, begin, f"at most {most:g}, the largest price of a mistake")
 
 
 def _check_order(column: "pl.Series", times: Ints, last: int | None, begin: int) -> int:

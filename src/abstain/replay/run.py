@@ -76,10 +76,10 @@ def _play(
     max_stake = 1.0
     if options.mistake_column is not None:
         max_stake = options.mistake_price or largest(slices, options.mistake_column)
-    gate = make_gate(options, pair, max_stake)
-    rows = Rows(scratch / "rows", len(models), said=pair is not None, stake=options.mistake_column is not None,
+    gate = make_gate(options, pair, max_stake, classes)
+    rows = Rows(scratch / "rows", len(models), said=pair is not None, risk=options.mistake_column is not None,
                 time=options.time is not None, due=options.by_time)  # fmt: skip
-    facts = prepare(slices, options, Judge(options, classes, pair), max_stake, rows, progress)
+    facts = prepare(slices, options, Judge(options, classes, pair, gate._prices), rows, progress)
     check_enough(rows.n, str(log.path))
     slices.path.unlink()
     rows.cost = gate.review_price / gate.unit
@@ -95,9 +95,7 @@ def _play(
     table = policies(played, models, options.seed, None if stakes else options.max_error)
     delay = how_late(options, facts.late)
     late = rows.mean_wait(options.late) >= rows.n / 10
-    setting = Setting(
-        rows.n, scored, options.labels, options.capacity, late, gate.unit, options.unit, rows.cost, stakes
-    )
+    setting = Setting(rows.n, scored, options.labels, options.capacity, late, gate.unit, options.unit)
     first = beside(table, setting)
     found = Replay(
         log=log.path.name, command=options.command(str(log.path), out), rows=rows.n, scored_rows=scored,

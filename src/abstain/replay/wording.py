@@ -94,8 +94,6 @@ FEW = 5_000
 """Rows below which there is little to learn from."""
 BETTER = 0.005
 """Re-tuning helps if it saves this share of the loss."""
-SMALL = 0.01
-"""A review that costs less than this share of the largest stake makes learning slow."""
 
 
 @dataclass(frozen=True)
@@ -110,10 +108,6 @@ class Setting:
     """Whether labels arrive after a tenth of the rows or more, on average."""
     price: float
     unit: str
-    cost: float = 0.2
-    """Cost of a review relative to the largest mistake."""
-    stakes: bool = False
-    """Whether a column has the prices of mistakes."""
 
 
 def beyond(tuned: Policy, setting: Setting) -> str | None:
@@ -129,12 +123,6 @@ def beyond(tuned: Policy, setting: Setting) -> str | None:
 def reasons(tuned: Policy, retuned: Policy, setting: Setting) -> list[str]:
     """Known reasons for a gate to lose; the most certain first."""
     found = []
-    if setting.stakes and setting.cost < SMALL:
-        found.append(
-            f"a few mistakes cost very much ({money(1.0, setting.price, setting.unit)}, a review only "
-            f"{money(setting.cost, setting.price, setting.unit)}), and everything is learnt relative to the largest, "
-            "so that learning is slow"
-        )
     if setting.labels == "reviewed":
         found.append("labels come from reviews only, so that learning has to be paid for")
     if setting.rows < FEW:
