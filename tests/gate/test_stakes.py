@@ -97,6 +97,12 @@ def test_kinds_and_stakes_are_saved(tmp_path):
     assert again.policy().equals(gate.policy())
 
 
+def test_the_sentence_is_in_money():
+    gate = frauds(thresholds=[0.99], start=("m", 0.99))
+    gate.learn(gate.decide({"m": ("ok", 0.999)}, stake=70.0), "ok")
+    assert str(gate).startswith("answers with m up to an expected loss of 2, 100 % of cases")
+
+
 def test_a_price_per_stake_is_checked():
     for wrong in (0.0, -1.0, float("nan"), "much"):
         with pytest.raises(InputError, match="PerStake: expected a price above 0"):

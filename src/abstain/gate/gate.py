@@ -799,9 +799,12 @@ class Gate:
         gate._capacity, gate._seed = getattr(learner, "capacity", None), learner.seed
         gate._clock = Clock.from_file(kept["last_time"], kept["time_kind"])
         gate._kind, gate._starting = None, threading.RLock()
-        gate._times = {int(t): int(time) for t, time in kept.get("open_times", ())}
-        began = kept.get("start")
-        gate._start = None if began is None else (str(began[0]), None if began[1] is None else float(began[1]))
+        times_of = kept.get("open_times", [])
+        if not all(type(number) is int for pair in times_of for number in pair):
+            raise InputError(f"open_times: expected rounds and microseconds, got {shown(times_of)}")
+        gate._times = dict(times_of)
+        began = kept.get("start")  # its model may have gone since
+        gate._start = None if began is None else as_start(began, [began[0]] if isinstance(began, list) else [])
         ripe = learner.last_ripe
         age = kept.get("maturity")
         gate._ages = None if age is None else Ages.from_file(age, times, learner.round, ripe)
