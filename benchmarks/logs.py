@@ -201,9 +201,9 @@ def by_stack(log: Log, delay: int, first: int) -> Floats:
             one.learn(waiting.pop(0)[1])
         code = cases.code[i].tolist()
         answer, sure, said = one.answer(code, cases.confidence[i].tolist(), kinds)
-        if answer >= 0 and (1.0 - sure) * cases.share[i] < COST:
+        if answer >= 0 and 1.0 - sure < COST:
             loss[i] = cases.lost[i, answer]
-        if answer >= 0 and (i < first or (1.0 - sure) * cases.share[i] < COST):
+        if answer >= 0 and (i < first or 1.0 - sure < COST):
             waiting.append((i, Lesson(code, cases.confidence[i].tolist(), int(cases.truth[i]), 1.0, said)))
     return loss
 

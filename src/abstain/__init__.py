@@ -7,7 +7,7 @@ from . import alternatives, datasets, experts, extend, graphs, instances, losses
 from .capacity import Capacity
 from .engine import Decision, Learner
 from .errors import AbstainError
-from .gate import Case, Gate
+from .gate import Case, Gate, PerStake
 from .learners import (
     UCB,
     UCBDSG,
@@ -47,6 +47,7 @@ __all__ = [
     "FullSupervision",
     "Gate",
     "Learner",
+    "PerStake",
     "Stacked",
     "Trace",
     "UCBAbs",

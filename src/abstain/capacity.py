@@ -41,8 +41,9 @@ class Capacity:
 
     share: float | None = None
     """The share of the cases that may go to review, from 0 to 1."""
-    per_day: int | None = None
-    """The number of reviews per day; the last column of x is then the time since the previous case, in microseconds."""
+    per_day: float | None = None
+    """The number of reviews per day, a whole one; the last column of x is then the time since the previous case, in
+    microseconds."""
     burst: int | None = None
     """The tokens that a full bucket holds; None means what 1,000 cases, or one day, earn."""
     step: float | None = None
@@ -60,7 +61,10 @@ class Capacity:
             object.__setattr__(self, "share", share)
             burst = max(1, round(FILLED_AFTER * share))
         else:
-            per_day = as_count(self.per_day, "per_day", least=0)
+            given: Any = self.per_day
+            per_day = as_count(
+                int(given) if isinstance(given, float) and given.is_integer() else given, "per_day", least=0
+            )
             if per_day > MOST_A_DAY:
                 raise InputError(f"per_day: expected at most {MOST_A_DAY}, got {per_day}")
             object.__setattr__(self, "per_day", per_day)

@@ -27,7 +27,7 @@ LEARNERS = {  # one per family of states
 }
 
 MAY_BE_NEGATIVE = {
-    f"state.{name}.npy" for name in ("centres", "losses", "scores", "belief", "residual", "base", "stack")
+    f"state.{name}.npy" for name in ("centres", "losses", "scores", "belief", "residual", "base", "stack", "offset")
 }
 
 

@@ -28,7 +28,7 @@ def same(one, other):
 class Random:
     """Cases with random answers, in a row of dictionaries and as a block."""
 
-    def __init__(self, rng, n, models, classes, prices, most=None):
+    def __init__(self, rng, n, models, classes, prices):
         n_models = len(models)
         self.models, self.truth = models, [classes[i] for i in rng.integers(0, len(classes), n)]
         self.answers = [
@@ -36,8 +36,8 @@ class Random:
         ]
         self.confidence = rng.random((n, n_models)).round(1)
         self.confidence[rng.random((n, n_models)) < 0.2] = np.nan
-        self.stakes = None if most is None else rng.choice([0.1, 0.5, 1.0], n) * most
-        self.most = most
+        most = prices.max_stake or 1000.0
+        self.stakes = rng.choice([0.0, 0.01, 0.1, 0.5, 1.0], n) * most if prices.staked else None
         self.numbers = np.array([[classes.index(one) for one in row] for row in self.answers])
         self.two, self.classes, self.prices = len(classes) == 2, classes, prices
 
@@ -46,23 +46,31 @@ class Random:
         said = {model: (answer, None if np.isnan(sure) else float(sure)) for model, answer, sure in given}
         return said, {} if self.stakes is None else {"stake": float(self.stakes[i])}
 
+    def stake(self, i):
+        return 1.0 if self.stakes is None else float(self.stakes[i])
+
     def loss(self, i, answer):
-        return self.prices.of(answer, self.truth[i], 1.0 if self.stakes is None else self.stakes[i] / self.most)
+        return self.prices.full(answer, self.truth[i], self.stake(i))
+
+    def risk(self, i):
+        given = zip(self.answers[i], self.confidence[i], strict=True)
+        return [self.prices.risk(None if np.isnan(sure) else one, self.stake(i)) for one, sure in given]
 
     def block(self, rows, truth=None, due=None):
         there, at = ~np.isnan(self.confidence[rows]), range(*rows.indices(len(self.truth)))
         losses = np.array([[self.loss(i, one) for one in self.answers[i]] for i in at]).reshape(there.shape) * there
         kinds = None
-        if self.prices.by_kind and not self.two:
+        if self.prices.by_kind and (self.prices.staked or not self.two):
             kinds = []
             for i in at:
                 given = zip(self.answers[i], self.confidence[i], strict=True)
                 different = list(dict.fromkeys(one for one, sure in given if not np.isnan(sure)))
-                kinds.append(self.prices.between(different, len(self.models)))
+                different, size = (self.classes, 2) if self.two else (different, len(self.models))
+                kinds.append(self.prices.between(different, size, self.stake(i)))
             kinds = np.array(kinds)
         return Block(
             self.confidence[rows], losses, np.where(self.numbers[rows] == 1, 1.0, -1.0) if self.two else None,
-            None if self.stakes is None else self.stakes[rows] / self.most, None, due, None, self.numbers[rows],
+            None if self.stakes is None else np.array([self.risk(i) for i in at]), None, due, None, self.numbers[rows],
             np.array([self.classes.index(self.truth[i]) for i in at]), kinds,
         )  # fmt: skip
 
@@ -76,7 +84,10 @@ def setting(rng, seed, kind, labels):
         {"max_stake": 10.0, "review_price": 2.0},
         {"review_price": 1.0, "mistake_price": {(classes[0], classes[1]): 5, "other": 3}},
         {"cost": 0.2, "capacity": 0.3},
-    ][rng.integers(4) if kind is ab.DoublyRobust else 0]
+        {"review_price": 2.0, "mistake_price": ab.PerStake(1.5)},
+        {"review_price": 2.0, "mistake_price": {(classes[0], classes[1]): ab.PerStake(1.0), "other": 5.0}},
+        {"review_price": 2.0, "mistake_price": {(classes[1], classes[0]): 3, "other": 1}, "max_stake": 50.0},
+    ][0 if kind is ab.UCB else seed % 7]
     later = labels == "both" and bool(rng.integers(2))
     options = {"seed": seed, "thresholds": 5, "task": "binary" if two else "classes", "combine": True, **prices}
     options |= {"labels": labels, "learner": kind}
@@ -97,7 +108,7 @@ def test_tables_are_played_as_single_cases_are(kind):
         options, classes, delay, later = setting(rng, seed, kind, labels)
         one, other = (ab.Gate(models, **options) for _ in range(2))
         other.learner._identity.learner = one.learner.id  # which labels come depends on it
-        log = Random(rng, n, models, classes, one._prices, options.get("max_stake"))
+        log = Random(rng, n, models, classes, one._prices)
         due = np.arange(n) + 1 + (rng.integers(0, 6, n) if later else delay)
         cut, played, waiting = int(rng.integers(0, n + 1)), [], {}
         with one._playing(delay, later) as play:

@@ -174,8 +174,8 @@ def test_the_sentence_does_not_round_a_threshold_to_one(monkeypatch):
         (0.9982, {}, "from confidence 0.9982 on"),
         (0.36, {"task": "number", "max_error": 10.0}, "from an expected error of 6.4 down"),
     ):
-        gate = ab.Gate(["m"], cost=0.2, thresholds=[level], seed=0, **options)
-        gate.decide({"m": (1, 0.9)})
+        gate = ab.Gate(["m"], cost=0.2, thresholds=[level], labels="both", seed=0, **options)
+        gate.learn(gate.decide({"m": (1, 0.9)}), 1)
         monkeypatch.setattr(type(gate.learner), "weights", np.array([0.0, 1.0, 0.0]))
         assert words in str(gate)
 
@@ -184,8 +184,8 @@ def test_stakes():
     gate = three(cost=None, review_price=20.0, max_stake=1000.0)
     assert gate.learner.cost.value == 0.02
     assert losses_told(gate, SAID, "ham", stake=120.0) == [0.12, 0.0, 0.0]
-    for wrong in (None, 0.0, -1.0, 1000.1, float("nan"), "much"):
-        with pytest.raises(InputError, match="stake: expected a number above 0, at most 1000"):
+    for wrong in (None, -1.0, 1000.1, float("nan"), "much"):
+        with pytest.raises(InputError, match="stake: expected a number from 0 to 1000"):
             gate.decide(SAID, stake=wrong)
     with pytest.raises(InputError, match="without max_stake"):
         three().decide(SAID, stake=1.0)
@@ -605,7 +605,7 @@ def test_playing_blocks_is_deciding_and_learning(data):
     with one._playing(delay, later) as play_block:
         for rows in (slice(0, cut), slice(cut, n)):
             if rows.stop > rows.start:
-                at_stake = None if stakes is None else stakes[rows] / 10.0
+                at_stake = None if stakes is None else np.repeat(stakes[rows, np.newaxis], 2, axis=1) / 10.0
                 signs, when = None if said is None else said[rows], due[rows] if later else None
                 part = play_block(Block(confidence[rows], losses[rows], signs, at_stake, None, when))
                 played += list(zip(*(part[k] for k in (0, 1, 3, 4, 5, 6)), strict=True))

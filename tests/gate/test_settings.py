@@ -34,7 +34,7 @@ def test_settings_are_those_that_were_passed(labels, tmp_path):
     [
         ("models", "use add_model and remove_model"),
         ("cost", "set review_price"),
-        *((name, f"make another gate with {name}=") for name in ("capacity", "labels", "task", "classes", "seed")),
+        *((name, f"make another gate with {name}=") for name in ("labels", "task", "classes", "seed")),
         *((name, "cannot be set") for name in ("learner", "round", "pending", "unit", "policy", "decide")),
         *((name, "a gate has no such attribute") for name in ("treshold", "review", "price")),
     ],

@@ -15,7 +15,7 @@ from ..lowest import lowest
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 FILES = sorted(SOURCE.rglob("*.py"))
-MOST_FILES, MOST_LINES, MOST_WITH_ONE_IMPORTER, MOST_DEPENDENCIES = 200, 24_500, 45, 4
+MOST_FILES, MOST_LINES, MOST_WITH_ONE_IMPORTER, MOST_DEPENDENCIES = 200, 25_500, 45, 4
 
 
 def importers():

@@ -84,6 +84,13 @@ def replay(
     mistake_column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of prices of a mistake, one per row.")
     ] = None,
+    fixed_price: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SAID:TRUE=PRICE",
+            help="The price of one kind of mistake, such as fraud:ok=5 for a false alarm. Repeatable.",
+        ),
+    ] = None,
     max_error: Annotated[
         float | None, typer.Option(help="For numbers: the error that counts as a whole mistake.")
     ] = None,
@@ -114,6 +121,12 @@ def replay(
         float,
         typer.Option(metavar="SHARE", help="The share of the log that the gate learns from first, with all labels."),
     ] = 0.0,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL:THRESHOLD", help="The policy that the gate begins with, such as gbm:0.7; or gbm:review."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seeds the gate's random choices and the intervals.")] = 0,
     seeds: Annotated[int, typer.Option(help="How many gates to play, each with its own random choices.")] = 4,
     today: Annotated[
@@ -138,7 +151,8 @@ def replay(
     Columns that you do not name are found by their names, such as gbm and gbm_confidence.
     """
     with command("replay", stopped="Interrupted; nothing was written.") as console, stopped_by_signals():
-        from ..replay.options import CLASS, PROBABILITY, VALUE, Options, model_columns
+        from ..replay.options import CLASS, PROBABILITY, VALUE, Options, model_columns, start_policy
+        from ..replay.options import fixed_price as read_price
         from ..replay.play import COMPILING
         from ..replay.run import replay as play
 
@@ -146,10 +160,11 @@ def replay(
         options = Options(
             models=tuple(model_columns(kind, text) for kind, texts in given for text in texts or ()),
             label=label, positive=positive, task=task, cost=cost, review_price=review_price,
-            mistake_price=mistake_price, mistake_column=mistake_column, max_error=max_error, capacity=capacity,
+            mistake_price=mistake_price, mistake_column=mistake_column,
+            fixed_prices=tuple(map(read_price, fixed_price or ())), max_error=max_error, capacity=capacity,
             labels=labels, delay=delay, time=time, label_time=label_time, maturity=maturity, learner=learner,
-            combine=combine, warm_start=warm_start, seed=seed, seeds=seeds, today=today, decided=decided,
-            observed=observed, unit=unit,
+            combine=combine, warm_start=warm_start, start=None if start is None else start_policy(start), seed=seed,
+            seeds=seeds, today=today, decided=decided, observed=observed, unit=unit,
         )  # fmt: skip
 
         def tell(found: Options, dropped: list[str], unused: list[str]) -> None:

@@ -227,10 +227,10 @@ class Identity:
         """Draw 128 random bits."""
         return os.urandom(_ID_BYTES).hex()
 
-    def forget(self, decision: Decision) -> None:
-        """Close a decision whose label will never come."""
-        del self.open[str(decision.id)]
-        self.forgotten[str(decision.id)] = None
+    def forget(self, name: str) -> None:
+        """Close a decision whose label will never come, by its id."""
+        del self.open[name]
+        self.forgotten[name] = None
         _shorten(self.forgotten)
 
     def check(self, decision: Any, chances: tuple[float, float]) -> None:

@@ -4,7 +4,7 @@ import copy
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from contextlib import suppress
 from functools import wraps
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
@@ -539,13 +539,36 @@ class Learner(ABC):
         """
         with self.lock:
             now, _ = self._check_open(decision)
-            self._identity.forget(decision)
+            self._identity.forget(str(decision.id))
             if self.chances[decision.abstained] < 1.0:
                 self._close(now, None)
             else:
                 self.drop(now)
                 self._backlog.awaited.pop(decision.round, None)
                 self._release()
+
+    def forget_rounds(self, rounds: Container[int]) -> int:
+        """Close the open decisions of some rounds, as `forget` would, without having them.
+
+        Args:
+            rounds: The rounds.
+
+        Returns:
+            How many there were.
+
+        Raises:
+            InputError: If the feedback says that labels may fail to come, as the learner then has to learn that one did
+                not, which takes the decision itself; or if this learner cannot.
+        """
+        with self.lock:
+            if any(0.0 < chance < 1.0 for chance in self.chances) or type(self).drop is not Learner.drop:
+                raise InputError("rounds: expected decisions, each by itself, which this learner needs to forget one")
+            found = {name: t for name, (t, _) in self._identity.open.items() if t in rounds}
+            for name, t in found.items():
+                self._identity.forget(name)
+                self._backlog.awaited.pop(t, None)
+            self._release()
+            return len(found)
 
     def close(self, decision: Decision, y: Any) -> None:
         """Learn the label of an open decision in a simulated game, or that it did not come.
@@ -611,6 +634,11 @@ class Learner(ABC):
                     self._close(*backlog.early.pop(t))
             backlog.ripe = max(before, last, 0)
             self._release()
+
+    @property
+    def last_heard(self) -> int:
+        """The newest round whose label has come, or turned out not to come; 0 before the first."""
+        return self._backlog.newest
 
     @property
     def last_ripe(self) -> int | None:
@@ -680,13 +708,17 @@ class Learner(ABC):
     def _check_open(self, decision: Decision) -> tuple[Decision, Change | None]:
         """Return an open decision as the experts of today see it, and how they changed; raise if it is not open."""
         self._identity.check(decision, self.chances)
-        now, change = decision, changes.since(self._changes, decision.round) if self._changes else None
+        now, change = self._of_today(decision), changes.since(self._changes, decision.round) if self._changes else None
         if change is not None:
-            changes.check_sizes(decision, change)
-            now = changes.as_of_now(decision, change, self._carry_of_now(decision, change), self.experts)
+            changes.check_sizes(now, change)
+            now = changes.as_of_now(now, change, self._carry_of_now(now, change), self.experts)
         if decision._key is None and not self.fits(now):
             raise DecisionError(f"decision: round {decision.round} does not fit this learner: it was changed")
         return now, change
+
+    def _of_today(self, decision: Decision) -> Decision:
+        """Translate a decision from before the options of the learner were changed."""
+        return decision
 
     def _carry_of_now(self, decision: Decision, change: Change) -> Array:
         """Translate what a decision carries from the experts before a change to those of today."""

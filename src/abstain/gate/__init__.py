@@ -2,5 +2,6 @@
 
 from .case import Case
 from .gate import Gate
+from .prices import PerStake
 
-__all__ = ["Case", "Gate"]
+__all__ = ["Case", "Gate", "PerStake"]

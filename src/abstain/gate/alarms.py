@@ -316,6 +316,11 @@ class Watch:
         """Keep the losses of all models (NaN: no answer) in a case whose label came, until they are counted."""
         self._heard.append((case, losses))
 
+    def forget_losses(self) -> None:
+        """Forget what models lost, because mistakes cost something else from now on."""
+        self._heard.clear()
+        self.models[:, [LOSS_N, LOSS, IN_N, IN_SUM]] = 0.0
+
     def settle(self, cases: int) -> None:
         """Count the labels that came, and end alarms of models for which they speak; nothing between due times."""
         if cases % SETTLE > 0 or not self._heard:

@@ -210,6 +210,14 @@ class Labels:
         answered, reviewed = chances_of(self.feedback)
         self.after = {ANSWER: answered, REVIEW: reviewed}
         """The probability that the label comes, for each action."""
+        self._sources = set(SOURCES)
+        """Where labels may come from: if some labels of answers come, it is by an audit, which chooses at random."""
+        if answered == 0.0:
+            self._sources = {"review"}
+        elif reviewed == 0.0:
+            self._sources = {"outcome", "audit"}
+        if 0.0 < answered < 1.0:
+            self._sources -= {"outcome"}
         self.floor = min(max(answered, reviewed), FLOOR if answered > 0.0 else REVIEWED_FLOOR)
         """The least probability of seeing a label that the gate keeps to."""
 
@@ -225,4 +233,8 @@ class Labels:
             raise DecisionError(
                 f"label: the gate was made with labels={self.given!r}, so it learns only from cases that were {other}, "
                 f'got one that was {what}; labels="both" learns from either'
+            )
+        if source is not None and source not in self._sources:
+            raise DecisionError(
+                f"source: expected {' or '.join(sorted(self._sources))} with labels={self.given!r}, got {source!r}"
             )

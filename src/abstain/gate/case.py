@@ -22,8 +22,8 @@ class Asked(NamedTuple):
     said: list[Said | None]
     stake: float | None
     """As it was given ..."""
-    share: float
-    """... and relative to the largest."""
+    at_stake: float
+    """... and as a number; 1 for a gate without stakes."""
     clock: Clock
     """The clock after the case."""
 

@@ -18,8 +18,9 @@ from ..learners.exp3.doubly_robust import DoublyRobust
 from ..learners.exp3.stacked import Stacked
 from ..learners.exp3.weighted import WeightedLearner
 from ..typing import Array, Bools, Floats, Ints
-from .combining import Cases, Combination, observed
+from .combining import Cases, Combination, observed, relative_to
 from .experts import NO_ANSWER
+from .prices import Prices
 from .stack import count_candidates, hear, say
 
 
@@ -38,6 +39,7 @@ class Terms(NamedTuple):
     """What a game with a combination needs to know."""
 
     two: bool
+    staked: bool
     sees: int  # what the learner sees of an input: 0 nothing of the combination, 1 outcomes, 2 the input itself
     second: float  # the loss of wrongly saying the second of two classes ...
     first: float  # ... and the first
@@ -48,21 +50,28 @@ play_rows: Any = None
 """A placeholder for the learner's own loop."""
 
 
+relative = inline(relative_to)
+
+
 @inline
 def put_answer(row: int, i: int, terms: Terms, cases: Cases, chances: Floats, x: Floats, losses: Array, s: Any) -> None:
     """Write the combined answer of a case into its row of inputs and losses, i, and its confidence into the cases."""
     models = cases.code.shape[1]
     kinds = cases.kinds[row if cases.kinds.shape[0] > 1 else 0]
     answer, sure = say(terms.two, cases.code[row], cases.confidence[row], kinds, chances, s)
-    share, sign = cases.share[row], 0.0
+    sign = 0.0
     if answer < 0:
         sure = NO_ANSWER
         losses[i, models] = 0
     else:
-        sure += (1.0 - share) * (1.0 - sure)
+        risk = cases.risk[row, answer]
+        if terms.staked:
+            if kinds.size > 0:
+                sure = relative(sure, risk)
+            sure = max(0.0, 1.0 - risk * (1.0 - sure))
         losses[i, models] = cases.lost[row, answer]
         if terms.two:
-            sign = share if answer == 1 else -share
+            sign = min(1.0, risk) if answer == 1 else -min(1.0, risk)
     cases.sure[row], cases.said[row] = sure, answer
     if terms.sees == 1:
         x[i, models] = terms.second * max(sign, 0.0)
@@ -166,14 +175,13 @@ class CombinedGame:
         learner: The learner, whose last predictor is the combination.
         combination: The combination.
         thresholds: The thresholds of the combination (L,).
-        of_signs: With two classes, the loss of wrongly saying the second, and of wrongly saying the first.
+        prices: What mistakes cost.
         delay: By how many cases labels are late.
         later: Whether each table says itself when its labels come.
     """
 
     def __init__(
-        self, learner: Learner, combination: Combination, thresholds: Floats, of_signs: tuple[float, float] | None,
-        delay: int, later: bool,
+        self, learner: Learner, combination: Combination, thresholds: Floats, prices: Prices, delay: int, later: bool
     ) -> None:  # fmt: skip
         self._learner, self._combination, self._two = learner, combination, combination.two
         self.game: Playing = learner.playing(delay, later)
@@ -181,8 +189,10 @@ class CombinedGame:
         sees = {DoublyRobust.see: int(self._two), Stacked.see: int(self._two), WeightedLearner.see: 2}
         whole = isinstance(learner, WeightedLearner) and kind.see in sees and isinstance(self.game, PlayingBlocks)
         self._waiting = None if whole else Waiting(delay)
-        second, first = of_signs or (1.0, 1.0)
-        self._terms = Terms(self._two, sees[kind.see] if whole else 2, second, first, thresholds.copy())
+        second, first = prices.of_signs or (1.0, 1.0)
+        self._terms = Terms(
+            self._two, prices.staked, sees[kind.see] if whole else 2, second, first, thresholds.copy()
+        )  # fmt: skip
         self._kept = self._room(0)
 
     def _room(self, n: int) -> Kept:

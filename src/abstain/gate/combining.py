@@ -35,12 +35,14 @@ class Cases(NamedTuple):
     """(n, P)"""
     truth: Ints
     """(n,) the true candidate; -1: none of them."""
+    full: Floats
+    """(n, C) what each of the candidates loses, relative to the unit; C is max(2, P)."""
     lost: Floats
-    """(n, max(2, P)) what each candidate loses."""
+    """(n, C) the same as it is learnt: at most 1."""
     kinds: Floats
     """(n or 1, ...) the prices of mistakes by kind; see `say`."""
-    share: Floats
-    """(n,) what is at stake, relative to the most."""
+    risk: Floats
+    """(n, C + 1) with stakes: what a mistake of each candidate would lose, in full, and (last) of no answer; else 1."""
     sure: Floats
     """(n,) room for the confidence of the combined answer, as thresholds see it ..."""
     said: Ints
@@ -54,13 +56,20 @@ class Cases(NamedTuple):
         first = np.argmax(self.code == self.said[:, np.newaxis], axis=1)
         return np.asarray(block.answer[np.arange(len(first)), first])
 
+    def fill_in(self, block: Block, rows: slice) -> None:
+        """Write losses and risks of the combined answers to some rows of a block, of which it is the last model."""
+        if block.risk is not None:
+            there, said = np.arange(len(self.said))[rows], self.said[rows]
+            block.losses[rows, -1] = np.where(said < 0, 0.0, self.full[there, said])
+            block.risk[rows, -1] = self.risk[there, said]  # the last one is that of no answer, -1
+
     def part(self, rows: slice, silent: Bools) -> Cases:
         """Return some of the rows; in those that are ``silent`` the combination hears nobody, and says nothing."""
         self.code[rows][silent] = -1
         kinds = self.kinds if len(self.kinds) == 1 else self.kinds[rows]
         return Cases(
-            self.code[rows], self.confidence[rows], self.truth[rows], self.lost[rows], kinds, self.share[rows],
-            self.sure[rows], self.said[rows],
+            self.code[rows], self.confidence[rows], self.truth[rows], self.full[rows], self.lost[rows], kinds,
+            self.risk[rows], self.sure[rows], self.said[rows],
         )  # fmt: skip
 
 
@@ -170,12 +179,15 @@ class Combination:
         for t in sorted(t for t in self.early if t <= last):
             self.learn(self.early.pop(t))
 
-    def combine(self, said: Sequence[Said | None], prices: Prices) -> tuple[Said | None, tuple[float, ...]]:
+    def combine(
+        self, said: Sequence[Said | None], prices: Prices, stake: float
+    ) -> tuple[Said | None, tuple[float, ...]]:
         """Combine what models say in a case. Nothing changes.
 
         Args:
             said: What each model says.
             prices: What mistakes cost.
+            stake: What is at stake.
 
         Returns:
             What the combination says, and what it needs to learn: the models' confidences, and what each regression
@@ -184,10 +196,14 @@ class Combination:
         found = self._numbers(prices.task)
         code = [-1 if one is None else found.setdefault(one.answer, len(found)) for one in said]
         confidence = [0.0 if one is None else one.confidence for one in said]
-        kinds = prices.between(list(found), max(len(found), 2)) if prices.by_kind else NO_KINDS
+        kinds = prices.between(list(found), max(len(found), 2), stake) if prices.by_kind else NO_KINDS
         answer, sure, chances = self.answer(code, confidence, kinds)
-        combined = None if answer < 0 else Said(list(found)[answer], sure)
-        return combined, (*confidence, *chances)
+        if answer < 0:
+            return None, (*confidence, *chances)
+        combined = list(found)[answer]
+        if prices.staked and prices.by_kind:
+            sure = relative_to(sure, prices.risk(combined, stake))
+        return Said(combined, sure), (*confidence, *chances)
 
     def _numbers(self, task: Task) -> dict[Plain, int]:
         """Return the numbers of candidates that are known beforehand: those of two classes."""
@@ -222,17 +238,18 @@ class Combination:
     def teach(self, block: Block, cases: Cases) -> Block:
         """Learn from cases with all their labels; return them with the combined answers, from before each label."""
         n = len(cases.truth)
-        said, lost = np.zeros(n), np.zeros(n)
+        said, lost, risk = np.zeros(n), np.zeros(n), cases.risk[:, -1].copy()
         for i in range(n):
             code = cases.code[i].tolist()
             kinds = np.ascontiguousarray(cases.kinds[i if len(cases.kinds) > 1 else 0])
-            answer, cases.sure[i], chances = self.answer(code, cases.confidence[i].tolist(), kinds)
+            answer, sure, chances = self.answer(code, cases.confidence[i].tolist(), kinds)
+            cases.sure[i] = np.nan
             if answer < 0:
-                cases.sure[i] = np.nan
                 continue
-            said[i], lost[i] = 2.0 * answer - 1.0, cases.lost[i, answer]
+            said[i], lost[i], risk[i] = 2.0 * answer - 1.0, cases.full[i, answer], cases.risk[i, answer]
+            cases.sure[i] = relative_to(sure, risk[i]) if block.risk is not None and kinds.size > 0 else sure
             self.learn(Lesson(code, cases.confidence[i].tolist(), int(cases.truth[i]), 1.0, chances))
-        return with_combined(block, cases.sure, said, lost)
+        return with_combined(block, cases.sure, said, lost, risk)
 
     def rearranged(self, model_from: Sequence[int]) -> Combination:
         """Return a combination of other models, by the numbers they had; -1 for a new one, of which nothing is known.
@@ -366,43 +383,62 @@ def as_cases(block: Block, two: bool, prices: Prices) -> Cases:
     """Return the cases of a block as the combination sees them.
 
     Raises:
-        InputError: If there are more than two classes, and the block does not say who agrees.
+        InputError: If the block lacks what is needed: who agrees, if there are more than two classes; the truth, where
+            losses do not tell it; and prices of each kind of mistake, if they differ.
     """
     n, models = block.confidence.shape
-    missing = np.isnan(block.confidence)
-    share = np.ones(n) if block.stake is None else block.stake
-    truth, lost = block.truth, np.zeros((n, max(2, models)))
+    missing, size = np.isnan(block.confidence), max(2, models)
+    truth, full, risk = block.truth, np.zeros((n, size)), np.ones((n, size + 1))
     kinds = np.zeros((1, 0, 0)) if block.kinds is None else block.kinds
+    if prices.by_kind and block.kinds is None and (prices.staked or not two):
+        raise InputError("block: expected the prices of each kind of mistake, by which answers are combined")
+    if prices.staked:
+        assert block.risk is not None
+        risk[:] = block.risk[:, :1]
+        if prices.by_kind:
+            some = ~missing.all(axis=1)
+            risk[some, -1] = kinds[some, 0, -1]
     if two:
         assert block.said is not None
         code = np.where(missing, -1, (block.said > 0.0).astype(np.int64))
         if truth is None:  # what a model loses tells it
+            if prices.staked or prices.by_kind:
+                raise InputError("block: expected the truth, which a mistake that costs nothing does not tell")
             first = np.argmin(missing, axis=1)
             told, losses = (part[np.arange(n), first] for part in (code, block.losses))
             truth = np.where(losses > 0.0, 1 - told, told)
         assert prices.task.classes is not None
-        classes = prices.task.classes
-        for said, true in ((0, 1), (1, 0)):
-            price = prices.by_kind.get((classes[said], classes[true]), prices.other)
-            lost[truth == true, said] = (share * price / prices.dearest)[truth == true]
-        if prices.by_kind:
+        if prices.by_kind and not prices.staked:
             kinds = prices.between(prices.task.classes, 2)[np.newaxis]
+        for said, true in ((0, 1), (1, 0)):
+            if kinds.size > 0:
+                lost = np.broadcast_to(kinds[:, said, true], n)
+            else:
+                lost = risk[:, said] if prices.staked else np.ones(n)
+            full[truth == true, said] = lost[truth == true]
+            if prices.staked and prices.by_kind:
+                risk[:, said] = lost
     else:
         if block.answer is None or truth is None:
             raise InputError("block: expected its answers and truths, by which more than two classes are combined")
-        if prices.by_kind and block.kinds is None:
-            raise InputError("block: expected the prices of each kind of mistake, by which answers are combined")
         numbers = np.where(missing, -1, block.answer)
         code = candidates(numbers)
         same = (numbers == truth[:, np.newaxis]) & ~missing
         truth = np.where(same.any(axis=1), code[np.arange(n), np.argmax(same, axis=1)], -1)
         for m in reversed(range(models)):
             there = ~missing[:, m]
-            lost[there, code[there, m]] = block.losses[there, m]
-    sure = np.where(missing, 0.0, block.confidence)
+            full[there, code[there, m]] = block.losses[there, m]
+            if block.risk is not None:
+                risk[there, code[there, m]] = block.risk[there, m]
     return Cases(
-        code, sure, truth.astype(np.int64), lost, kinds, np.ascontiguousarray(share), np.zeros(n), np.full(n, -1)
-    )
+        code, np.where(missing, 0.0, block.confidence), truth.astype(np.int64), full,
+        np.minimum(1.0, full) if prices.staked else full, kinds, risk, np.zeros(n), np.full(n, -1),
+    )  # fmt: skip
+
+
+def relative_to(sure: float, risk: float) -> float:
+    """The confidence at which doubt times risk is an expected price, of which one minus is ``sure``."""
+    return 1.0 - min(1.0, (1.0 - sure) / risk) if risk > 0.0 else 1.0
 
 
 def check_combining(combine: Any, task: Task, models: Sequence[str]) -> bool:

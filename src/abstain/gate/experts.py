@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._core.validation import MOST, as_count, as_floats, is_number, trusted
+from .._core.validation import MOST, as_count, as_floats, as_number, is_number, trusted
 from ..capacity import Capacity
 from ..engine import Learner, Seed
 from ..engine.decision import MOST_ROUNDS
@@ -31,7 +31,15 @@ LEAST = 0.1
 """Where thresholds begin with more than two classes. With two they begin at a half: no confidence is below it."""
 
 
-def as_thresholds(thresholds: Any, n_models: int, task: Task) -> Floats | None:
+WIDE = 50.0
+"""With stakes, thresholds answer up to expected losses from so many times less to so many times the review price."""
+STAKED_MEMORY = 100_000
+"""With stakes, rare and expensive mistakes decide: the cases that the past counts for are many."""
+CHEAP = 0.001
+"""The cost that thresholds are made for if reviews cost nothing."""
+
+
+def as_thresholds(thresholds: Any, n_models: int, task: Task, prices: Prices) -> Floats | None:
     """Return the thresholds (P, L) of all models; None for "quantiles", which come from a log."""
     if isinstance(thresholds, str):
         if thresholds != "quantiles":
@@ -40,12 +48,46 @@ def as_thresholds(thresholds: Any, n_models: int, task: Task) -> Floats | None:
     if isinstance(thresholds, (int, np.integer)):
         n = as_count(thresholds, "thresholds", least=2, most=MOST // n_models)
         row = spaced(n, 0.5 if task.two else LEAST)
+        if prices.staked:  # expected losses around the price of a review, in equal ratios
+            low, high = (np.log(min(1.0, r * (prices.cost or CHEAP))) for r in (WIDE, 1.0 / WIDE))
+            row[1:-1] = 1.0 - np.exp(np.linspace(low, high, n))[1:-1]
     else:
         given = as_row_of_thresholds(thresholds)
         if ((given < 0.0) | (given > 1.0)).any():
             raise InputError(f"thresholds: expected numbers in [0, 1], got {shown(thresholds)}")
         row = np.unique([ALWAYS_ANSWER, *given, ALWAYS_REVIEW])
     return np.tile(row, (n_models, 1))
+
+
+def as_start(start: Any, models: list[str]) -> tuple[str, float | None]:
+    """Return a model and a threshold to begin with; raise an error if they cannot be such."""
+    if not isinstance(start, (tuple, list)) or len(start) != 2 or start[0] not in models:
+        raise InputError(f"start: expected a model ({', '.join(models)}) and a threshold, got {shown(start)}")
+    if start[1] is None:
+        return start[0], None
+    return start[0], as_number(start[1], "start", "a threshold in [0, 1], or None", lambda t: 0.0 <= t <= 1.0)
+
+
+def with_threshold(thresholds: Floats, model: int, threshold: float | None) -> tuple[Floats, int]:
+    """Return thresholds (P, L) of which one of a model's is this, and its place. None never answers, and 0 always.
+
+    Another one is moved there: the nearest, except the first and the last.
+
+    >>> with_threshold(np.array([[-1.0, 0.5, 0.8, 1.0]]), 0, 0.7)
+    (array([[-1. ,  0.5,  0.7,  1. ]]), 2)
+    """
+    row = thresholds[model]
+    if threshold is None or threshold >= ALWAYS_REVIEW:
+        return thresholds, len(row) - 1
+    if threshold <= 0.0:
+        return thresholds, 0
+    if len(row) < 3:
+        raise InputError(f"start: expected more than two thresholds with it, got {len(row)}")
+    place = 1 + int(np.argmin(np.abs(row[1:-1] - threshold)))
+    made = thresholds.copy()
+    made[model, place] = threshold
+    made[model].sort()
+    return made, int(np.searchsorted(made[model], threshold))
 
 
 def quantiles(confidence: Floats, models: list[str]) -> Floats:
@@ -174,6 +216,11 @@ class Tally:
         return np.array(self._counts, np.int64)
 
     @property
+    def n(self) -> int:
+        """The number of cases that were counted."""
+        return max(map(sum, self._counts))
+
+    @property
     def empty(self) -> bool:
         """Whether nothing was counted yet."""
         return not any(map(any, self._counts))
@@ -206,7 +253,7 @@ def make_learner(
     """Return a learner of this kind, or of this function, that follows models with these thresholds."""
     options: dict[str, Any] = {} if labels.feedback == "predicted" else {"feedback": labels.feedback}
     if kind is DoublyRobust:
-        options |= {"memory": "adaptive", "min_observe": labels.floor}
+        options |= {"memory": STAKED_MEMORY if prices.staked else "adaptive", "min_observe": labels.floor}
     if capacity is not None:
         if "capacity" not in getattr(kind, "options", ("capacity",)):
             name = getattr(kind, "__name__", "this learner")

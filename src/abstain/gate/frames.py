@@ -24,11 +24,12 @@ class Block(NamedTuple):
     confidence: Floats
     """(n, P), in [0, 1]; NaN: no answer."""
     losses: Floats
-    """(n, P) of each model's answer, in [0, 1]; 0 without an answer."""
+    """(n, P) of each model's answer, relative to the unit, in full: with stakes some may be above 1. 0 without an
+    answer."""
     said: Floats | None = None
     """(n, P) with two classes: -1.0 or +1.0."""
-    stake: Floats | None = None
-    """(n,) relative to the largest stake, in (0, 1]."""
+    risk: Floats | None = None
+    """(n, P) with stakes: what a mistake would lose, relative to the unit, in full."""
     time: Ints | None = None
     """(n,) microseconds since some origin, not decreasing."""
     due: Ints | None = None
@@ -41,8 +42,14 @@ class Block(NamedTuple):
     truth: Ints | None = None
     """(n,) the number of the true answer; with two classes 0 or 1. For gates that combine models."""
     kinds: Floats | None = None
-    """(n, P, P + 1) if prices depend on the kind of mistake and there are more than two classes: what the i-th
-    different answer of a row loses if the j-th is true, or (the last) if none of them is."""
+    """(n, C, C + 1) if prices depend on the kind of mistake, and there are stakes or more than two classes: what the
+    i-th different answer of a row loses, in full, if the j-th is true, or (the last) if none of them is; C is 2 or the
+    number of models."""
+
+    @property
+    def learnt(self) -> Floats:
+        """The losses as they are learnt: with stakes, none is above 1."""
+        return self.losses if self.risk is None else np.minimum(1.0, self.losses)
 
 
 class PlayedCases(NamedTuple):
@@ -55,7 +62,7 @@ class PlayedCases(NamedTuple):
     threshold: Floats
     """What the confidence had to exceed in the case."""
     loss: Floats
-    """Relative to the unit; the cost of a review if it was one."""
+    """Relative to the unit, in full; the cost of a review if it was one."""
     over_capacity: Bools
     """Whether it was answered because no capacity was left."""
     explored: Bools
@@ -71,20 +78,25 @@ def inputs(block: Block, two: bool, last_time: int | None) -> Floats:
     """Return what the gate's experts see of a block (n, 2 P + 1)."""
     n, models = block.confidence.shape
     X = np.zeros((n, 2 * models + 1))
-    stake = np.ones((1, 1)) if block.stake is None else block.stake[:, np.newaxis]
     missing = np.isnan(block.confidence)
-    X[:, :models] = np.where(missing, NO_ANSWER, weighed(block.confidence, stake))
+    sure = block.confidence if block.risk is None else weighed(block.confidence, block.risk)
+    X[:, :models] = np.where(missing, NO_ANSWER, sure)
     if two and block.said is not None:
-        X[:, models:-1] = np.where(missing, 0.0, block.said * stake)
+        signs = block.said if block.risk is None else block.said * np.minimum(1.0, block.risk)
+        X[:, models:-1] = np.where(missing, 0.0, signs)
     if block.time is not None and n > 0:
         X[:, -1] = np.diff(block.time, prepend=block.time[0] if last_time is None else last_time)
     return X
 
 
 def with_combined(
-    block: Block, sure: Floats | None = None, said: Floats | None = None, lost: Floats | None = None
+    block: Block,
+    sure: Floats | None = None,
+    said: Floats | None = None,
+    lost: Floats | None = None,
+    risk: Floats | None = None,
 ) -> Block:
-    """Return a block with one more model: the combination, with these confidences, answers and losses (n,).
+    """Return a block with one more model: the combination, with these confidences, answers, losses and risks (n,).
 
     By default it has no answers.
     """
@@ -93,18 +105,23 @@ def with_combined(
     def add(column: Floats | None, values: Floats, missing: float) -> Floats:
         return np.column_stack([values, np.full(n, missing) if column is None else column])
 
-    signs = None if block.said is None else add(said, block.said, 0.0)
     return block._replace(
-        confidence=add(sure, block.confidence, np.nan), losses=add(lost, block.losses, 0.0), said=signs
+        confidence=add(sure, block.confidence, np.nan),
+        losses=add(lost, block.losses, 0.0),
+        said=None if block.said is None else add(said, block.said, 0.0),
+        risk=None if block.risk is None else add(risk, block.risk, 0.0),
     )
 
 
-def played_cases(out: Played, thresholds: Floats, stake: Floats | None) -> PlayedCases:
-    """Return what the learner did with a block as what the gate did."""
+def played_cases(out: Played, thresholds: Floats, block: Block, begin: int = 0) -> PlayedCases:
+    """Return what the learner did as what the gate did; its first case is row ``begin`` of the block."""
     model, level = np.divmod(out.expert, thresholds.shape[1])
-    threshold = threshold_at(thresholds[model, level], 1.0 if stake is None else stake)
+    threshold, loss, rows = thresholds[model, level], out.loss, np.arange(begin, begin + len(model))
+    if block.risk is not None:
+        threshold = threshold_at(threshold, block.risk[rows, model])
+        loss = np.where(out.abstained, loss, block.losses[rows, model])
     why = out.kept[:, 1] if out.kept.shape[1] > 1 else np.zeros(len(model))
-    return PlayedCases(out.abstained, model, level, threshold, out.loss, why == FOR_CAPACITY, why == FOR_LABEL)
+    return PlayedCases(out.abstained, model, level, threshold, loss, why == FOR_CAPACITY, why == FOR_LABEL)
 
 
 class Columns:
@@ -158,30 +175,32 @@ def as_block(log: Any, models: Sequence[str], task: Task, prices: Prices) -> Blo
     """Return a frame with all its labels as a block."""
     columns = Columns(log, models, task, labels=True)
     n = columns.n
-    confidence, losses, signs = (np.zeros((n, len(models))) for _ in range(3))
-    stakes, answer, truth = np.ones(n), np.full((n, len(models)), -1.0), np.full(n, -1)
-    kinds = np.zeros((n, len(models), len(models) + 1)) if prices.by_kind and not task.two else None
+    confidence, losses, signs, risk = (np.zeros((n, len(models))) for _ in range(4))
+    answer, truth, kinds = np.full((n, len(models)), -1.0), np.full(n, -1), None
+    size = 2 if task.two else len(models)
+    if prices.by_kind and (prices.staked or not task.two):
+        kinds = np.zeros((n, size, size + 1))
     for i in range(n):
         try:
             true = task.label(columns.value(LABEL, i))
-            stakes[i] = prices.as_stake(columns.value(STAKE, i))
+            stake = prices.as_stake(columns.value(STAKE, i))
             row = task.read_all(columns.answers(i), models)
             if task.kind != NUMBER:
                 found = {one: k for k, one in enumerate(task.classes or ())} if task.two else {}
                 answer[i] = [-1 if said is None else found.setdefault(said.answer, len(found)) for said in row]
                 truth[i] = found.get(true, -1)
                 if kinds is not None:
-                    kinds[i] = prices.between(list(found), len(models))
+                    kinds[i] = prices.between(list(found), size, stake)
             for m, said in enumerate(row):
                 confidence[i, m] = np.nan if said is None else said.confidence
-                losses[i, m] = 0.0 if said is None else prices.of(said.answer, true, stakes[i])
+                losses[i, m] = 0.0 if said is None else prices.full(said.answer, true, stake)
+                risk[i, m] = prices.risk(None if said is None else said.answer, stake)
                 signs[i, m] = task.sign(said)
                 if said is not None and task.kind == NUMBER:
                     answer[i, m] = float(said.answer)
         except AbstainError as error:
             raise type(error)(f"row {i}: {error}") from None
-    at_stake = stakes if columns.has(STAKE) else None
-    return Block(confidence, losses, signs, at_stake, answer=answer, truth=truth, kinds=kinds)
+    return Block(confidence, losses, signs, risk if prices.staked else None, answer=answer, truth=truth, kinds=kinds)
 
 
 SHOWN = (

@@ -16,7 +16,7 @@ from .._core.extras import need
 from .._core.signals import held_back
 from .._core.validation import as_count, as_number
 from ..capacity import Capacity, CapacityLike, as_capacity
-from ..engine import Decision, Learner, Seed
+from ..engine import Decision, Learner, Report, Seed
 from ..engine.loop import Played, room_for
 from ..engine.play import NO_EDGES, Table
 from ..errors import AbstainError, DecisionError, InputError, ReadOnlyError, shown
@@ -29,7 +29,17 @@ from .case import Asked, Case
 from .clock import Clock
 from .combined_play import CombinedGame
 from .combining import COMBINED, Cases, Combination, as_cases, check_combining
-from .experts import NO_ANSWER, ModelLosses, ModelThresholds, Tally, as_thresholds, make_learner, quantiles
+from .experts import (
+    NO_ANSWER,
+    ModelLosses,
+    ModelThresholds,
+    Tally,
+    as_start,
+    as_thresholds,
+    make_learner,
+    quantiles,
+    with_threshold,
+)
 from .frames import (
     Block,
     Columns,
@@ -45,7 +55,7 @@ from .frames import (
 from .health import Health, Monitor, as_on_alarm, health_of
 from .maturity import Ages, as_maturity
 from .policy import Policy
-from .prices import Prices, threshold_at, weighed
+from .prices import PerStake, Prices, threshold_at, weighed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,8 +80,10 @@ class Gate:
         cost: The price of a review if a mistake costs 1.
         review_price: The price of a review, in your money.
         mistake_price: The price of a mistake, 1 unless given; or prices by kind (what was said, what was true), such
-            as ``{("spam", "ham"): 9, "other": 1}``.
-        max_stake: The largest stake, if a mistake costs what is at stake in the case.
+            as ``{("spam", "ham"): 9, "other": 1}``. A price may be `PerStake`: so many times what is at stake in the
+            case.
+        max_stake: The largest stake that a case may have. If no price is `PerStake`, all of them are then meant for
+            each unit of stake.
         task: How models answer: "classes" (a class and a confidence), "binary" (the probability of the second of two
             classes, or a class and a confidence), or "number" (a number and its expected error).
         classes: The possible answers, if they are known.
@@ -87,6 +99,8 @@ class Gate:
         on_alarm: What to do with a model that suddenly agrees less with the others, or is less or more certain than
             before: "report" it in `health`; or "review", so that the model is not followed until labels speak for it
             or it behaves as before.
+        start: The policy to begin with, a model and the threshold that its confidence has to exceed (None: review every
+            case), such as today's. The gate leaves it as labels show that another one is better.
         learner: A class of learner, or a function with the same arguments that makes one.
         combine: Whether the gate combines its models: it then has one more, "combined", whose answer it learns from
             all their answers and confidences. Not for numbers.
@@ -110,7 +124,7 @@ class Gate:
         *,
         cost: float | None = None,
         review_price: float | None = None,
-        mistake_price: "float | Mapping[Any, float] | None" = None,
+        mistake_price: "float | PerStake | Mapping[Any, float | PerStake] | None" = None,
         max_stake: float | None = None,
         task: str = CLASSES,
         classes: Sequence[Any] | None = None,
@@ -120,6 +134,7 @@ class Gate:
         capacity: CapacityLike = None,
         maturity: "int | timedelta | str | None" = None,
         on_alarm: str = "review",
+        start: tuple[str, float | None] | None = None,
         learner: Callable[..., Learner] = DoublyRobust,
         combine: bool = False,
         seed: Seed = None,
@@ -146,22 +161,31 @@ class Gate:
         if not callable(learner):
             raise InputError(f"learner: expected a class of learner, or a function, got {shown(learner)}")
         self._kind: Callable[..., Learner] | None = learner
+        self._start = None if start is None else as_start(start, self._followed)
         self._clock = Clock()
         self._on_alarm = as_on_alarm(on_alarm)
         self._monitor = Monitor(len(self._models), self._task)
+        self._times: dict[int, int] = {}  # of open cases that were given one, by round
         age = as_maturity(maturity)
         self._ages = None if age is None else Ages(age)
         self._learner: Learner | None = None
         self._starting = threading.RLock()  # held until there is a learner, which has a lock of its own
         self._tally = Tally(np.empty((len(self._followed), 0)))
-        table = as_thresholds(thresholds, len(self._followed), self._task)
+        table = as_thresholds(thresholds, len(self._followed), self._task, self._prices)
         if table is not None:
             self._begin(table)
 
     def _begin(self, thresholds: Floats) -> None:
         """Make the learner."""
         assert self._kind is not None
+        if self._start is not None:
+            model, threshold = self._followed.index(self._start[0]), self._start[1]
+            thresholds, place = with_threshold(thresholds, model, threshold)
         made = make_learner(self._kind, thresholds, self._prices, self._labels, self._capacity, self._seed)
+        if self._start is not None:
+            if not isinstance(made, WeightedLearner):
+                raise InputError(f"start: {type(made).__name__} has none; DoublyRobust and Exp3Abs do")
+            made.favour(model * thresholds.shape[1] + place)
         if self._ages is not None:
             made.ripen(0)
         self._tally = Tally(thresholds)
@@ -194,31 +218,59 @@ class Gate:
 
     @property
     def review_price(self) -> float:
-        """The price of a review, in your money. You may set it: the new price applies from the next case on."""
+        """The price of a review, in your money. You may set it: it is as if it had always been so."""
         return self._prices.review
 
     @review_price.setter
     def review_price(self, price: float) -> None:
-        with self._starting if self._learner is None else self._learner.lock:
-            prices = self._prices.repriced(price)
-            if self._learner is not None:
-                self._learner.cost = prices.cost
-            self._prices = prices
+        self._change_prices(review=price)
 
     @property
-    def mistake_price(self) -> "float | dict[Any, float]":
-        """The price of a mistake, or prices by kind, in your money."""
+    def mistake_price(self) -> "float | PerStake | dict[Any, float | PerStake]":
+        """The price of a mistake, or prices by kind, in your money.
+
+        You may set it. If all prices change by the same factor, it is as if they had always been so. If some change
+        more than others, what was learnt of losses does not hold any more: the estimates start afresh, and labels that
+        wait for their maturity are not learnt.
+        """
         price = self._prices.mistake
         return dict(price) if isinstance(price, dict) else price
 
+    @mistake_price.setter
+    def mistake_price(self, price: "float | PerStake | Mapping[Any, float | PerStake]") -> None:
+        self._change_prices(mistake=price)
+
     @property
     def max_stake(self) -> float | None:
-        """The largest stake; None if mistakes do not cost what is at stake."""
+        """The largest stake that a case may have, if there is one. You may set it, in a gate with stakes."""
         return self._prices.max_stake
+
+    @max_stake.setter
+    def max_stake(self, stake: float | None) -> None:
+        self._change_prices(max_stake=stake)
+
+    def _change_prices(self, **changes: Any) -> None:
+        with self._starting if self._learner is None else self._learner.lock:
+            prices, same = self._prices.changed(**changes)
+            if self._learner is not None and (not same or prices.cost != self._prices.cost):
+                if not isinstance(self._learner, WeightedLearner):
+                    name = type(self._learner).__name__
+                    raise InputError(f"prices: {name} cannot change them; DoublyRobust and Exp3Abs can")
+                with held_back():
+                    if same:
+                        self._learner.reprice(prices.cost)
+                    else:
+                        loss = ModelLosses(prices.plain, prices.of_signs)
+                        self._learner.start_afresh(prices.cost, loss)
+                        self._monitor.watch.forget_losses()
+                    self._prices = prices
+            self._prices = prices
 
     @property
     def unit(self) -> float:
-        """The price of the most expensive mistake, in your money. All losses are relative to it."""
+        """What a loss of 1 is inside, in your money: the price of the most expensive mistake. With stakes, it is 100
+        times the price of a review when the gate was made, if that is less; more expensive mistakes count as such.
+        """
         return self._prices.unit
 
     @property
@@ -243,8 +295,18 @@ class Gate:
 
     @property
     def capacity(self) -> Capacity | None:
-        """The limit on reviews, if there is one."""
+        """The limit on reviews, if there is one. You may set it: it holds from the next case on."""
         return self._capacity
+
+    @capacity.setter
+    def capacity(self, capacity: CapacityLike) -> None:
+        with self._starting if self._learner is None else self._learner.lock:
+            limit = as_capacity(capacity)
+            if self._learner is not None and limit != self._capacity:
+                if not isinstance(self._learner, WeightedLearner):
+                    raise InputError(f"capacity: {type(self._learner).__name__} has none; DoublyRobust and Exp3Abs do")
+                self._learner.limit(limit)
+            self._capacity = limit
 
     @property
     def maturity(self) -> int | timedelta | None:
@@ -255,6 +317,11 @@ class Gate:
     def on_alarm(self) -> str:
         """What the gate does with a model in alarm."""
         return self._on_alarm
+
+    @property
+    def start(self) -> tuple[str, float | None] | None:
+        """The policy that the gate began with, if it was given: a model and its threshold."""
+        return self._start
 
     @property
     def seed(self) -> Seed:
@@ -314,7 +381,7 @@ class Gate:
 
         Args:
             answers: What each model says, by its name. A model that is not named, or says None or NaN, has no answer.
-            stake: What is at stake, for gates with ``max_stake``.
+            stake: What is at stake, from 0 on, for gates with ``max_stake`` or a price `PerStake`.
             time: When the case came, for capacities per day and a maturity in days: a datetime, or seconds. All cases
                 of a gate have the same kind of time; datetimes without a time zone are read as UTC.
 
@@ -348,13 +415,13 @@ class Gate:
         """Check a case; ``clock`` is that of the case before."""
         said = self._task.read_all(answers, self._models)
         prices, capacity = self._prices, self._capacity
-        share = 1.0 if stake is None and prices.max_stake is None else prices.as_stake(stake)
+        at_stake = 1.0 if stake is None and not prices.staked else prices.as_stake(stake)
         why = None
         if capacity is not None and capacity.per_day is not None:
             why = "the capacity is per day"
         elif self._ages is not None and self._ages.maturity.span is not None:
             why = "the maturity is a span of time"
-        return Asked(said, stake, share, clock if why is None and time is None else clock.at(time, why))
+        return Asked(said, stake, at_stake, clock if why is None and time is None else clock.at(time, why))
 
     def watch(
         self,
@@ -406,16 +473,18 @@ class Gate:
             hidden = chance == 0.0
             case = self._decide(asked, True, lambda x: learner.watch(x, expert, answered, 1.0 if hidden else None))
             if hidden:
-                learner.learn(case.decision, [0.0 if one is None else asked.share for one in case.answers.values()])
+                risks = [self._prices.risk(one, asked.at_stake) for one in case.answers.values()]
+                given = zip(case.answers.values(), risks, strict=True)
+                learner.learn(case.decision, [0.0 if one is None else min(1.0, risk) for one, risk in given])
             return case
 
     def _decide(self, asked: Asked, keep: bool, play: Callable[[Floats], Decision] | None = None) -> Case:
         """Decide on a case, or let ``play`` say what was decided."""
         learner, models, combination = self.learner, self._followed, self._combination
-        said, stake, share, clock = asked
+        said, stake, at_stake, clock = asked
         muted = None
         if play is None and self._on_alarm == REVIEW and self._monitor.watch.any:
-            muted = self._monitor.watch.muted
+            muted = self._monitor.watch.muted if any(self._monitor.watch.muted) else None
         if muted is not None and self._capacity is not None:
             heard = any(one is not None and not out for one, out in zip(said, muted, strict=True))
             muted = muted if heard else None  # a case that nobody answers takes a review, whatever the capacity
@@ -423,7 +492,7 @@ class Gate:
         if combination is not None:  # nor is it followed while it listens to a model in alarm
             combined = None
             if muted is None:
-                combined, lesson = combination.combine(said, self._prices)
+                combined, lesson = combination.combine(said, self._prices, at_stake)
             said, muted = [*said, combined], None if muted is None else [*muted, True]
         row: list[float] = []
         answers: dict[str, Plain | None] = {}
@@ -432,20 +501,23 @@ class Gate:
             confidences[name] = None if one is None else one.confidence
             answers[name], confidence = (None, NO_ANSWER) if one is None else one
             row.append(confidence)
+        prices, risks = self._prices, [1.0] * len(row)
+        if prices.staked:
+            risks = [prices.risk(None if one is None else one.answer, at_stake) for one in said]
+            row = [c if c == NO_ANSWER else max(0.0, 1.0 - r * (1.0 - c)) for c, r in zip(row, risks, strict=True)]
+        signs = [0.0] * len(row)
+        if self._task.two:
+            signs = [self._task.sign(one) * min(1.0, r) for one, r in zip(said, risks, strict=True)]
         if muted is not None:  # to the learner, a model in alarm has no answer
             row = [NO_ANSWER if out else confidence for out, confidence in zip(muted, row, strict=True)]
-        if share != 1.0:
-            row = [c if c == NO_ANSWER else c + (1.0 - share) * (1.0 - c) for c in row]
-        signs = [self._task.sign(one) * share for one in said] if self._task.two else [0.0] * len(row)
-        if muted is not None:
             signs = [0.0 if out else sign for out, sign in zip(muted, signs, strict=True)]
         passed = 0 if clock is self._clock else clock.passed(self._clock)
         x = np.array([*row, *signs, passed], np.float64)
         decision = play(x) if play is not None else learner.decide(x) if keep else learner.peek(x)
         model, place = divmod(decision.expert, self._tally.n_thresholds)
         threshold = self._tally.thresholds[model][place]
-        if share != 1.0:
-            threshold = float(threshold_at(np.asarray(threshold), share))
+        if prices.staked:
+            threshold = float(threshold_at(np.asarray(threshold), risks[model]))
         follows, reviewed = said[model], decision.abstained
         case = Case(
             action=REVIEW if reviewed else ANSWER,
@@ -454,7 +526,7 @@ class Gate:
             threshold=None if threshold >= ALWAYS_REVIEW else threshold,
             confidence=None if follows is None else follows.confidence,
             probability=decision.probability,
-            review_price=self._prices.review,
+            review_price=prices.review,
             stake=None if stake is None else float(stake),
             over_capacity=decision.over_capacity,
             explored=decision.explored,
@@ -468,8 +540,10 @@ class Gate:
             object.__setattr__(case, "_sign", learner.sign)
             if clock is not self._clock:
                 self._clock = clock
+                if clock.last is not None and self._labels.after[case.action] > 0.0:
+                    self._times[case.round] = clock.last
             self._tally.add(row)
-            self._monitor.decided(said, case, muted is not None and any(muted))
+            self._monitor.decided(asked.said, case, muted is not None)
             if self._ages is not None:
                 if clock.last is not None:
                     self._ages.add([clock.last])
@@ -502,10 +576,11 @@ class Gate:
             self._labels.check(source, case.action)
             true, prices = self._task.label(label), self._prices
             if prices.plain:
-                losses = [0.0 if answer is None or answer == true else 1.0 for answer in case.answers.values()]
+                full = [0.0 if answer is None or answer == true else 1.0 for answer in case.answers.values()]
             else:
-                stake = prices.as_stake(case.stake)
-                losses = [0.0 if answer is None else prices.of(answer, true, stake) for answer in case.answers.values()]
+                stake = 1.0 if case.stake is None else case.stake
+                full = [0.0 if answer is None else prices.full(answer, true, stake) for answer in case.answers.values()]
+            losses = [min(1.0, loss) for loss in full] if prices.staked else full
             combination = self._combination
             lesson = None
             if combination is not None and case.lesson:  # without one it was left out: it listened to a model in alarm
@@ -513,23 +588,48 @@ class Gate:
             learner.learn(case.decision, losses)
             if combination is not None and lesson is not None:
                 combination.take(case.round, lesson, learner.last_ripe)
-            self._monitor.heard(case, true, losses, self._models, learner.round, prices.unit)
+            self._times.pop(case.round, None)
+            self._monitor.heard(case, true, full, self._models, learner.round, prices.unit)
 
-    def forget(self, case: "Case | str") -> None:
-        """Close a case whose label will never come.
+    def forget(self, case: "Case | str | None" = None, *, before: Any = None) -> int:
+        """Close a case whose label will never come, or all open cases before a round or a time.
 
         Args:
             case: The case, or its JSON.
+            before: Instead of a case: a round (a whole number), or a time as in `decide` (a datetime, or seconds as a
+                float), which closes cases that were decided with an earlier time.
+
+        Returns:
+            How many cases were closed.
 
         Raises:
             DecisionError: If the case is not open.
             FileError: If a text is not the JSON of a case.
+            InputError: If both or none are given, the time is of another kind than those of the cases, or labels may
+                fail to come (two probabilities): the gate then learns that one did not, which takes the case itself.
         """
         learner = self.learner
+        if (case is None) == (before is None):
+            raise InputError(f"case: expected either a case or before=, got {shown(case)} and {shown(before)}")
         with learner.lock:
-            case = self._check_open(case)
-            self._labels.check(None, case.action)
-            learner.forget(case.decision)
+            if case is not None:
+                case = self._check_open(case)
+                self._labels.check(None, case.action)
+                learner.forget(case.decision)
+                self._times.pop(case.round, None)
+                return 1
+            if isinstance(before, (int, np.integer)) and not isinstance(before, bool):
+                rounds: Any = range(int(before))
+            else:
+                limit = Clock(None, self._clock.kind).at(before, "it is the time before which cases are closed").last
+                rounds = {t for t, time in self._times.items() if limit is not None and time < limit}
+            if any(0.0 < chance < 1.0 for chance in self._labels.after.values()):
+                raise InputError(
+                    f"before: expected each case by itself with labels={self._labels.given!r}, got {shown(before)}"
+                )
+            closed = learner.forget_rounds(rounds)
+            self._times = {t: time for t, time in self._times.items() if t not in rounds}
+            return closed
 
     def _check_open(self, case: "Case | str") -> Case:
         """Return a case of this gate in which nothing was changed; else raise an error."""
@@ -602,18 +702,18 @@ class Gate:
         with self._starting if self._learner is None else self._learner.lock:
             if self.round > 0:
                 raise InputError(f"warm_start: expected a gate before its first case, got one after {self.round}")
-            combination = self._combination
+            combination, alone = self._combination, block
             if combination is not None:
                 combination = combination.copy()
                 block = combination.teach(block, as_cases(block, self._task.two, self._prices))
             if self._learner is None:
-                stake = 1.0 if block.stake is None else block.stake[:, np.newaxis]
-                self._begin(quantiles(weighed(block.confidence, stake), self._followed))
+                sure = block.confidence if block.risk is None else weighed(block.confidence, block.risk)
+                self._begin(quantiles(sure, self._followed))
             X = inputs(block, self._task.two, None)
-            self.learner.warm_start(X, block.losses)
+            self.learner.warm_start(X, block.learnt)
             self._tally.add_all(X)
             self._combination = combination
-            self._monitor.learn(block)
+            self._monitor.learn(alone)
 
     @contextmanager
     def _playing(self, delay: int = 0, later: bool = False) -> Iterator[Player]:
@@ -633,8 +733,7 @@ class Gate:
             if combination is None:
                 game = learner.playing(late, later)
             else:
-                thresholds, of_signs = self.thresholds[-1], self._prices.of_signs
-                combined = CombinedGame(learner, combination, thresholds, of_signs, late, later)
+                combined = CombinedGame(learner, combination, self.thresholds[-1], self._prices, late, later)
                 game = combined.game
             labels = self._monitor.playing(learner, late)
             n_kept = min(2, learner.new_carry().size) if isinstance(learner, WeightedLearner) else 0
@@ -652,10 +751,12 @@ class Gate:
                 n = len(X)
                 out = room_for(n, n_kept)
                 costs = learner.cost.of(X, learner.round + 1, n)
-                table = Table(X, learner.loss.labels(whole.losses), costs, block.due, block.came)
+                table = Table(X, learner.loss.labels(whole.learnt), costs, block.due, block.came)
                 obeys = self._on_alarm == REVIEW
                 if not obeys:
                     run(table, cases, out)
+                    if cases is not None:
+                        cases.fill_in(whole, slice(None))
                 for rows, muted in labels.stretches(block):
                     done = Played(out.expert[rows], out.abstained[rows], out.loss[rows], out.kept[rows])
                     if obeys:  # to the learner, a model in alarm has no answer
@@ -665,14 +766,16 @@ class Gate:
                         X[rows, :own][muted], X[rows, all_models : all_models + own][muted] = NO_ANSWER, 0.0
                         silent = np.asarray(muted.any(axis=1))
                         run(table.part(rows), None if cases is None else cases.part(rows, silent), done)
-                    played = played_cases(done, self.thresholds, None)
+                        if cases is not None:
+                            cases.fill_in(whole, rows)
+                    played = played_cases(done, self.thresholds, whole, rows.start)
                     labels.count(block, rows, played, muted if obeys else None, self._prices)
                 self._tally.add_all(X)
                 if block.time is not None and n > 0:
                     self._clock = self._clock._replace(last=int(block.time[-1]))
                     if ages is not None:
                         ages.add(block.time.tolist())
-                played = played_cases(out, self.thresholds, block.stake)
+                played = played_cases(out, self.thresholds, whole)
                 return played if cases is None else played._replace(combined=cases.answers(block, self._task.two))
 
             def leave() -> None:
@@ -697,7 +800,7 @@ class Gate:
             ages = None if self._ages is None else self._ages.copy()
             parts = {
                 "_tally": copy.deepcopy(self._tally), "_ages": ages, "_monitor": self._monitor.copy(),
-                "_combination": copy.copy(self._combination),
+                "_combination": copy.copy(self._combination), "_times": dict(self._times),
             }  # fmt: skip
             before = learner.snapshot(), {**vars(self), **parts}
             try:
@@ -725,8 +828,11 @@ class Gate:
     def _policy(self) -> Policy:
         learner = self.learner
         with learner.lock:
-            shares = self._tally.shares()
-            return Policy(tuple(self._followed), self.thresholds, shares, learner.report(), self._prices)
+            shares, report = self._tally.shares(), learner.report()
+            heard = learner.last_heard > 0 or self._tally.n > self.round  # or it started warm
+            if isinstance(report, Report) and report.estimates is not None and not heard:
+                report = report._replace(estimates=np.full_like(report.estimates, np.nan))  # nothing but guesses
+            return Policy(tuple(self._followed), self.thresholds, shares, report, self._prices)
 
     def health(self) -> Health:
         """Return how the gate and its models are doing, as far as that can be said without waiting for labels.
@@ -745,9 +851,12 @@ class Gate:
             if self._tally.empty:
                 return f"follows {', '.join(self._followed)}; has decided nothing yet"
             policy = self._policy()
+            name, decided = type(self._learner).__name__, f"{self.round:,} cases, {len(self.pending):,} of them open"
+            if policy.unlabelled:
+                now = f"follows {', '.join(self._followed)}" if self._start is None else policy.sentence()
+                return f"{now}; has decided {decided}; no label has come yet"
             if policy.known:
                 return policy.sentence()
-            name, decided = type(self._learner).__name__, f"{self.round:,} cases, {len(self.pending):,} of them open"
             return f"follows {', '.join(self._followed)}; has decided {decided}; {name} reports no weights or prices"
 
     def __repr__(self) -> str:
@@ -817,6 +926,7 @@ class Gate:
             values["_ages"] = None if self._ages is None else self._ages.copy()
             values["_monitor"] = self._monitor.copy()
             values["_combination"] = copy.copy(self._combination)
+            values["_times"] = dict(self._times)
             if learner is not None:
                 values["_learner"] = type(learner), learner.__getstate__()
             return values
@@ -853,6 +963,8 @@ class Gate:
                 "maturity": None,
                 "on_alarm": self._on_alarm,
                 "combine": self.combine,
+                "start": self._start,
+                "open_times": list(self._times.items()),
             }
             kept["health"], watched = self._monitor.to_file()
             arrays = {**arrays, COUNTS: self._tally.counts, **{HEALTH + name: one for name, one in watched.items()}}
@@ -877,6 +989,12 @@ class Gate:
         gate._capacity, gate._seed = getattr(learner, "capacity", None), learner.seed
         gate._clock = Clock.from_file(kept["last_time"], kept["time_kind"])
         gate._kind, gate._starting = None, threading.RLock()
+        times_of = kept.get("open_times", [])
+        if not all(type(number) is int for pair in times_of for number in pair):
+            raise InputError(f"open_times: expected rounds and microseconds, got {shown(times_of)}")
+        gate._times = dict(times_of)
+        began = kept.get("start")  # its model may have gone since
+        gate._start = None if began is None else as_start(began, [began[0]] if isinstance(began, list) else [])
         ripe = learner.last_ripe
         age = kept.get("maturity")
         gate._ages = None if age is None else Ages.from_file(age, arrays[TIMES], learner.round, ripe)

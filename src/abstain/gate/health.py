@@ -82,14 +82,17 @@ class Matches:
     """Labels that no answer equals, but that differ from one in type, capitals or blanks alone."""
     warned: bool = False
 
-    def see(self, answers: Mapping[str, Plain | None], label: Plain, task: Task, losses: Sequence[float]) -> str | None:
+    def see(self, answers: Mapping[str, Plain | None], label: Plain, task: Task) -> str | None:
         """Compare answers with a label; return a reason to warn, once, if there is one."""
         given = {model: answer for model, answer in answers.items() if answer is not None}
         if self.warned or not given:
             return None
         self.labels += 1
         number = task.kind == NUMBER
-        found = any(loss < 1.0 for loss in losses) if number else label in given.values()
+        if number:
+            found = any(abs(float(one) - float(label)) < task.max_error for one in given.values())
+        else:
+            found = label in given.values()
         if found:
             self.right += 1
             return None
@@ -154,7 +157,7 @@ class Monitor:
     def heard(
         self, case: Case, true: Plain, losses: Sequence[float], models: Sequence[str], now: int, unit: float
     ) -> None:
-        """Count a label: the losses are those of the models in the case; warn if labels and answers do not fit."""
+        """Count a label, with the models' losses in full; warn if labels and answers do not fit."""
         totals = self.totals
         totals.labels += 1
         totals.late += now - case.round
@@ -165,8 +168,9 @@ class Monitor:
             totals.lost += price
             totals.lost_squares += price * price
         given = case.answers
-        self.watch.hear(case.round, [math.nan if given.get(one) is None else of_model[one] for one in models])
-        reason = self.matches.see(given, true, self._task, losses)
+        learnt = {name: min(1.0, loss) for name, loss in of_model.items()}
+        self.watch.hear(case.round, [math.nan if given.get(one) is None else learnt[one] for one in models])
+        reason = self.matches.see(given, true, self._task)
         if reason is not None:
             warnings.warn(reason, LabelWarning, stacklevel=3)
 
@@ -266,7 +270,7 @@ class PlayedLabels:
         come = self._learner.comes(self._origin + self._played + 1, n)[np.arange(n), reviewed.astype(np.int64)]
         due = row + self._delay + 1 if block.due is None else block.due[rows]
         came = np.zeros(n, np.int64) if block.came is None else block.came[rows]
-        losses = np.where(np.isnan(block.confidence[rows]), np.nan, block.losses[rows])
+        losses = np.where(np.isnan(block.confidence[rows]), np.nan, block.learnt[rows])
         price = np.where(reviewed, np.nan, played.loss * prices.unit)
         for name, values in (("due", due), ("came", came), ("row", row), ("price", price), ("losses", losses)):
             setattr(self, f"_{name}", np.concatenate([getattr(self, f"_{name}"), values[come]]))

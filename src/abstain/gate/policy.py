@@ -58,6 +58,11 @@ class Policy:
         weights, estimates = self.report
         return weights is not None or (estimates is not None and not np.isnan(estimates).all())
 
+    @property
+    def unlabelled(self) -> bool:
+        """Whether the learner estimates prices, and knows none yet."""
+        return self.report.estimates is not None and bool(np.isnan(self.report.estimates).all())
+
     def rows(self) -> list[Row]:
         """Return all models and thresholds: the heaviest first, or the cheapest; in their order if neither is known."""
         weights, estimates = self.report
@@ -107,6 +112,8 @@ class Policy:
         task = self.prices.task
         if threshold == ALWAYS_ANSWER:
             return "always"
-        if task.kind == NUMBER and self.prices.max_stake is None:  # in the user's own unit
+        if self.prices.staked:  # thresholds are limits on doubt times price
+            return f"up to an expected loss of {(1.0 - threshold) * self.prices.unit:.3g}"
+        if task.kind == NUMBER:  # in the user's own unit
             return f"from an expected error of {(1.0 - threshold) * task.max_error:.3g} down"
         return f"from confidence {threshold_text(threshold)} on"

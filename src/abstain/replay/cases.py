@@ -22,11 +22,13 @@ DECIDED, OBSERVED, TIME, LABEL_TIME, STAKE, LABEL = "decided", "observed", "time
 
 def is_cases(path: Path) -> bool:
     """Whether a file is one of cases rather than a table: its first line is an object of JSON."""
+    if not path.is_file():  # reading it as a table says what is wrong; opening a pipe would wait for ever
+        return False
     try:
         with path.open("rb") as stream:
             return stream.read(64).lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{")
     except OSError:
-        return False  # reading it as a table says what is wrong
+        return False
 
 
 def as_log(path: Path, truth: Path | None, options: Options, folder: Path) -> tuple[Log, Options, list[str]]:
@@ -76,11 +78,16 @@ def as_log(path: Path, truth: Path | None, options: Options, folder: Path) -> tu
             found["label_time"] = LABEL_TIME
     elif table[TIME].null_count() < len(table):
         notes.append("Times of cases are not used: some have none, or are not after the one before.")
-    if table[STAKE].null_count() < len(table):
+    staked = table[STAKE].null_count() < len(table)
+    if staked:
         found["mistake_column"] = STAKE
+        if not options.fixed_prices:
+            notes.append("A mistake is taken to cost what was at stake; cases tell no other prices (--fixed-price).")
     if options.cost is None and options.review_price is None:
         cost = last.decision.cost
-        found |= {"review_price": last.review_price, "mistake_price": last.review_price / cost if cost > 0.0 else 1.0}
+        price = last.review_price / cost if cost > 0.0 else 1.0
+        most = max(price, float(table[STAKE].max())) if staked else price  # type: ignore[arg-type]
+        found |= {"review_price": last.review_price, "mistake_price": most}
         notes.append("Prices are those of the last case" + ("; they changed in this log." if len(prices) > 1 else "."))
     table.write_parquet(folder / "cases.parquet")
     return Log(folder / "cases.parquet", shown=path, typed=False), replace(options, **found), notes

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError, shown
+from ..gate.combining import candidates
+from ..gate.prices import Prices
 from ..typing import Array, Bools, Floats, Ints
 from .log import check, numbers
 from .options import PROBABILITY, ModelColumns, Options
@@ -90,6 +92,14 @@ class Classes:
         numbers = pl.Series(range(len(self._known)), dtype=pl.Float64)
         found = column.replace_strict(self._known, numbers, default=-1.0, return_dtype=pl.Float64)
         return found.fill_null(-1.0).to_numpy()
+
+    def find(self, text: str, option: str) -> Any:
+        """The class that a user wrote; raise an error that names the option if there is no such class."""
+        known = [value for counts in self._counts.values() for value in counts["value"].to_list()]
+        for value in known:
+            if text in _ways(value):
+                return value
+        raise InputError(f"{option}: expected a class of the log, such as {as_text(known[0])}, got {shown(text)}")
 
     def never_given(self) -> tuple[int, int]:
         """How many labels no model ever gives, and in how many rows they occur."""
@@ -244,19 +254,29 @@ class Judged(NamedTuple):
     """A number for each answer, the same for the same answer; -1 for a class that is missing."""
     said: Floats | None = None
     """With two classes, -1 for the first and +1 for the second."""
+    given: "pl.Series | None" = None
+    """The classes that were answered, if there are any."""
+
+
+STAKE = "the price of a mistake, from 0 on"
 
 
 class Judge:
     """Compares answers with labels."""
 
-    def __init__(self, options: Options, classes: Classes | None, pair: tuple[Any, Any] | None) -> None:
+    def __init__(
+        self, options: Options, classes: Classes | None, pair: tuple[Any, Any] | None, prices: Prices
+    ) -> None:  # fmt: skip
         """Prepare for a log with these classes (None for numbers); ``pair`` are the classes, if there are two."""
-        self._options, self._classes = options, classes
+        self._options, self._classes, self._pair, self._prices = options, classes, pair, prices
         self._second = None if pair is None else pair[1]
 
-    def fill(self, records: Array, frame: "pl.DataFrame", begin: int) -> Bools:
-        """Fill in confidences, losses (scaled by the stake) and classes, and return which rows have a label."""
+    def fill(self, records: Array, frame: "pl.DataFrame", begin: int) -> tuple[Bools, Bools]:
+        """Fill in confidences, losses, risks and classes; return which rows have a label (n,), and which answers are no
+        whole mistake (n, P).
+        """
         assert self._options.label is not None
+        true: pl.Series | None = None
         label = frame[self._options.label]
         if self._classes is None:
             truth = numbers(label, begin)
@@ -270,16 +290,73 @@ class Judge:
             labelled = true.is_not_null().to_numpy()
             records["class"][~labelled] = 0
             if "truth" in (records.dtype.names or ()):
-                records["truth"] = self._classes.numbers(true)
+                records["truth"] = self._classes.numbers(true) if self._pair is None else self._sign(true) > 0.0
+        stake: Floats | float = 1.0
+        if self._options.mistake_column is not None:
+            column, most = frame[self._options.mistake_column], self._prices.max_stake
+            stake = numbers(column, begin)
+            check(column, (stake >= 0.0) & ~np.isinf(stake), begin, STAKE)
+            if most is not None:
+                check(column, stake <= most, begin, f"at most {most:g}, the largest price of a mistake")
+        right = np.ones(records["losses"].shape, np.bool_)
         for k, one in enumerate(judged):
+            price, risk = self._priced(one, true, stake)
             records["answer"][:, k] = one.answer
             records["confidence"][:, k] = one.confidence
-            records["losses"][:, k] = np.where(np.isnan(one.confidence), 0.0, one.loss)
+            records["losses"][:, k] = np.where(np.isnan(one.confidence), 0.0, one.loss * price)
+            right[:, k] = one.loss < 1.0
             if one.said is not None:
                 records["said"][:, k] = one.said
-        if self._options.mistake_column is not None:
-            records["losses"] *= records["stake"][:, np.newaxis]
-        return labelled
+            if self._prices.staked:
+                records["risk"][:, k] = risk
+        if "kinds" in (records.dtype.names or ()):
+            records["kinds"] = self._kinds(records["answer"], np.isnan(records["confidence"]), stake)
+        return labelled, right
+
+    def _kinds(self, answers: Floats, missing: Bools, stake: Floats | float) -> Floats:
+        """What each different answer of a row loses if each of them is true, or none is; see `Block.kinds`."""
+        import polars as pl
+
+        assert self._classes is not None
+        prices, n, two = self._prices, len(answers), self._pair is not None
+        size = 2 if two else answers.shape[1]
+        code = np.where(missing, -1, answers)
+        held = np.tile([0.0, 1.0], (n, 1)) if two else np.full((n, size), -1.0)  # the number of each different answer
+        if not two:
+            place = candidates(code.astype(np.int64))
+            for k in range(size):
+                held[place[:, k] >= 0, place[place[:, k] >= 0, k]] = code[place[:, k] >= 0, k]
+        found = np.zeros((n, size, size + 1))
+        there = held >= 0.0
+        found[:] = np.broadcast_to(prices.other.at(stake) / prices.unit, n)[:, np.newaxis, np.newaxis]
+        for kind, price in prices.by_kind.items():
+            if two:
+                assert self._pair is not None
+                said, true = (float(self._pair.index(one)) for one in kind)
+            else:
+                said, true = self._classes.numbers(pl.Series(kind, dtype=self._classes.dtype)).tolist()
+            which = (held == said)[:, :, np.newaxis] & (held == true)[:, np.newaxis, :]
+            cost = np.broadcast_to(price.at(stake) / prices.unit, n)[:, np.newaxis, np.newaxis]
+            found[:, :, :-1] = np.where(which, cost, found[:, :, :-1])
+        found[:, range(size), range(size)] = 0.0
+        return found * there[:, :, np.newaxis] * np.column_stack([there, np.ones(n)])[:, np.newaxis, :]
+
+    def _priced(self, judged: Judged, true: "pl.Series | None", stake: Floats | float) -> tuple[Any, Any]:
+        """What a mistake of the model costs in each row, by what is true, and at worst, relative to the unit."""
+        prices = self._prices
+        price, risk = prices.other.at(stake), prices.other.at(stake)
+        if prices.by_kind:
+            assert true is not None
+            assert judged.given is not None
+            worst: dict[Any, Any] = {}
+            for (said, truth), kind in prices.by_kind.items():
+                says = (judged.given == said).fill_null(False).to_numpy()
+                price = np.where(says & (true == truth).fill_null(False).to_numpy(), kind.at(stake), price)
+                known = [worst[said][1]] if said in worst else [] if prices.task.two else [prices.other.at(stake)]
+                worst[said] = says, np.max([kind.at(stake), *known], axis=0)
+            for says, most in worst.values():
+                risk = np.where(says, most, risk)
+        return price / prices.unit, risk / prices.unit
 
     def decided(self, frame: "pl.DataFrame", begin: int) -> Ints:
         """What was decided in each row: the number of the model that answered, or -1 for a review."""
@@ -303,20 +380,26 @@ class Judge:
         return Judged(sure, np.minimum(1.0, np.abs(answer - truth) / most), answer)
 
     def _class(self, frame: "pl.DataFrame", model: ModelColumns, truth: "pl.Series", begin: int) -> Judged:
+        import polars as pl
+
         assert self._classes is not None
         if model.kind == PROBABILITY:
             chance = _share(frame[model.answer], begin, "a probability in [0, 1]")
             said = np.where(chance >= 0.5, 1.0, -1.0)
-            return Judged(np.maximum(chance, 1.0 - chance), said != self._sign(truth), said, said)
+            given = None
+            if self._prices.by_kind:
+                assert self._pair is not None
+                given = pl.Series(self._pair, dtype=truth.dtype).gather((said > 0.0).astype(np.int64))
+            return Judged(np.maximum(chance, 1.0 - chance), said != self._sign(truth), said, said, given)
         assert model.sure is not None
         sure = _share(frame[model.sure], begin, "a confidence in [0, 1]")
         answer = self._classes.values(frame[model.answer])
         wrong = (answer != truth).fill_null(True).to_numpy()
         sure = np.where(answer.is_null().to_numpy(), np.nan, sure)
         if self._second is None:
-            return Judged(sure, wrong, self._classes.numbers(answer))
+            return Judged(sure, wrong, self._classes.numbers(answer), None, answer)
         said = self._sign(answer)
-        return Judged(sure, wrong, said, said)
+        return Judged(sure, wrong, said, said, answer)
 
     def _sign(self, classes: "pl.Series") -> Floats:
         return np.where((classes == self._second).fill_null(False).to_numpy(), 1.0, -1.0)

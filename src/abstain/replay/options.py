@@ -1,5 +1,6 @@
 """The options of a replay, and columns that the user did not name: found by their names and their contents."""
 
+import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -67,6 +68,42 @@ def check_there(wanted: str, option: str, columns: Sequence[str]) -> None:
     raise InputError(f"{option}: no column {shown(wanted)} in the log{hint}")
 
 
+FIXED_PRICE = "--fixed-price"
+
+
+def fixed_price(text: str) -> tuple[str, str, float]:
+    """Read the price of a kind of mistake.
+
+    >>> fixed_price("fraud:ok=5")
+    ('fraud', 'ok', 5.0)
+    """
+    kind, equals, price = text.rpartition("=")
+    said, colon, true = kind.partition(":")
+    try:
+        if not (equals and colon and said and true) or said == true:
+            raise ValueError
+        return said, true, as_number(float(price), FIXED_PRICE, "a price of 0 or more", lambda x: 0.0 <= x < math.inf)
+    except ValueError:
+        raise InputError(f"{FIXED_PRICE}: expected SAID:TRUE=PRICE, such as fraud:ok=5, got {shown(text)}") from None
+
+
+def start_policy(text: str) -> tuple[str, float | None]:
+    """Read the policy to begin with.
+
+    >>> start_policy("gbm:0.7"), start_policy("gbm:review")
+    (('gbm', 0.7), ('gbm', None))
+    """
+    model, colon, threshold = text.rpartition(":")
+    try:
+        if not colon or not model:
+            raise ValueError
+        return model, None if threshold == "review" else float(threshold)
+    except ValueError:
+        raise InputError(
+            f"--start: expected MODEL:THRESHOLD, such as gbm:0.7, or MODEL:review, got {shown(text)}"
+        ) from None
+
+
 COST = 0.2
 """The cost of a review relative to a mistake, if the user gives no prices."""
 TASKS = ("classes", "binary", "number")
@@ -89,6 +126,8 @@ class Options:
     review_price: float | None = None
     mistake_price: float | None = None
     mistake_column: str | None = None
+    fixed_prices: tuple[tuple[str, str, float], ...] = ()
+    """Kinds of mistakes with a price of their own: what was said, what was true, the price."""
     max_error: float | None = None
     capacity: float | None = None
     labels: str = "answered"
@@ -99,6 +138,8 @@ class Options:
     learner: str | None = None
     combine: bool = False
     warm_start: float = 0.0
+    start: tuple[str, float | None] | None = None
+    """The policy to begin with: a model and its threshold (None: review every case)."""
     seed: int = 0
     seeds: int = 4
     """How many gates play, each with its own random choices."""
@@ -167,11 +208,15 @@ class Options:
             as_number(review, "--review-price", "a price of 0 or more", lambda x: 0.0 <= x < float("inf"))
         if mistake is not None:
             as_number(mistake, "--mistake-price", "a price above 0", lambda x: 0.0 < x < float("inf"))
+        if self.fixed_prices and (not of_mistakes or self.max_error is not None):
+            raise InputError(
+                f"{FIXED_PRICE}: expected --mistake-price or --mistake-column with it, for other mistakes, and classes"
+            )
         if of_mistakes and review is None:
             raise InputError("--review-price: expected the price of a review where one of mistakes is given")
         if review is not None and not of_mistakes:
             raise InputError("--mistake-price: expected the price of a mistake where one of reviews is given")
-        if review is not None and mistake is not None and review > mistake:
+        if review is not None and mistake is not None and review > mistake and not self.fixed_prices:
             raise InputError(
                 f"--review-price: expected at most the price of a mistake, {mistake:g}, got {review:g}: then "
                 "everything should be answered"
@@ -233,17 +278,20 @@ class Options:
         values = {"--label": self.label, "--positive": self.positive, "--task": self.task, "--cost": cost,
                   "--review-price": self.review_price,
                   "--mistake-price": self.mistake_price, "--mistake-column": self.mistake_column,
+                  FIXED_PRICE: [f"{said}:{true}={price:.12g}" for said, true, price in self.fixed_prices],
                   "--max-error": self.max_error, "--capacity": self.capacity, "--labels": self.labels,
                   "--delay": self.delay or None, "--time": self.time, "--label-time": self.label_time,
                   "--maturity": self.maturity,
                   "--today": self.today, "--decided": self.decided, "--observed": self.observed,
-                  "--learner": self.learner, "--warm-start": self.warm_start or None, "--seed": self.seed,
-                  "--seeds": self.seeds,
+                  "--learner": self.learner, "--warm-start": self.warm_start or None,
+                  "--start": None if self.start is None else ":".join(
+                      (self.start[0], "review" if self.start[1] is None else f"{self.start[1]:.12g}")),
+                  "--seed": self.seed, "--seeds": self.seeds,
                   "--unit": self.unit or None, "--out": out}  # fmt: skip
         words += ["--combine"] if self.combine else []
         for option, value in values.items():
-            if value is not None:
-                words += [option, f"{value:.12g}" if isinstance(value, float) else str(value)]
+            for one in value if isinstance(value, list) else [] if value is None else [value]:
+                words += [option, f"{one:.12g}" if isinstance(one, float) else str(one)]
         return shlex.join(words)
 
 

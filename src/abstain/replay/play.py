@@ -17,8 +17,10 @@ from ..alternatives import Bucket, Retuning, Rounds, Stacking, Totals, best, fir
 from ..errors import InputError, shown
 from ..gate.frames import PlayedCases
 from ..gate.gate import Gate
+from ..gate.prices import PerStake
 from ..typing import Array, Bools, Floats, Ints
-from .options import COST, Options
+from .classes import Classes
+from .options import COST, FIXED_PRICE, Options
 from .rows import Progress, Rows, Slice
 
 if TYPE_CHECKING:
@@ -37,7 +39,9 @@ APART = 1_000_003
 COUNTED = ("reviewed", "over_capacity", "explored", "unanswered")
 
 
-def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float, number: int = 0) -> Gate:
+def make_gate(
+    options: Options, pair: tuple[Any, Any] | None, max_stake: float, classes: "Classes | None" = None, number: int = 0
+) -> Gate:
     """Make the gate that the options ask for, with its own seed; ``pair`` are the classes, if there are two."""
     # Not the seed of the gate that wrote the log: the same draws would know which labels were seen.
     seed = options.seed + number + (0 if options.decided is None else APART)
@@ -55,6 +59,14 @@ def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float, 
                     f"--review-price: expected at most {max_stake:g}, the largest price in column "
                     f"{options.mistake_column}, got {options.review_price:g}: everything should be answered"
                 )
+        if options.fixed_prices:
+            assert classes is not None
+            rest = PerStake(1.0) if options.mistake_column is not None else options.mistake_price
+            kinds = {
+                (classes.find(said, FIXED_PRICE), classes.find(true, FIXED_PRICE)): price
+                for said, true, price in options.fixed_prices
+            }
+            settings["mistake_price"] = {**kinds, "other": rest}
     if pair is not None:
         settings["classes"] = pair
     if options.max_error is not None:
@@ -63,6 +75,8 @@ def make_gate(options: Options, pair: tuple[Any, Any] | None, max_stake: float, 
         settings["capacity"] = options.capacity
     if options.maturity is not None:
         settings["maturity"] = options.maturity
+    if options.start is not None:
+        settings["start"] = options.start
     if options.learner is not None:
         settings["learner"] = _learner(options.learner)
     if options.combine:
@@ -286,7 +300,7 @@ class Run:
         """Play all rows; ``look`` is called after each slice."""
         for part in self._rows.slices():
             if part.begin < self._origin:
-                self.gate._teach(part.before(self._origin).block(0))
+                self.gate._teach(part.before(self._origin).with_label().block(0))
         with self.gate._playing(delay, self._rows.has("due")) as decide:
             for whole in self._rows.slices():
                 part = whole.from_on(self._origin)
@@ -314,6 +328,11 @@ class Run:
             lost = np.where(same.any(axis=1), lost, part.whole - lost)
         losses, answers = np.column_stack([rounds.losses, lost]), np.column_stack([rounds.answers, said])
         return rounds._replace(losses=losses, of_answers=answers)
+
+
+def _capped(rounds: Rounds) -> Rounds:
+    """Rounds with losses of 1 at most, from which a regression can learn."""
+    return rounds._replace(losses=np.minimum(1.0, rounds.losses))
 
 
 class Game:
@@ -346,7 +365,7 @@ class Game:
         labelled, scored = head.rounds().cut(head.labelled), head.rounds(scored=True).cut(known)
         capacity = gates[0].capacity
         self._own, self._all = (Retuning(labelled, own=own, first=tenth, capacity=capacity) for own in (True, False))
-        self._stack = Stacking(labelled, first=tenth, capacity=capacity)
+        self._stack = Stacking(_capped(labelled), first=tenth, capacity=capacity)
         share = None if capacity is None else capacity.share
         tuned = best(scored, share=share)[:2]
         self._bucket = None if capacity is None else Bucket(capacity)
@@ -413,7 +432,7 @@ class Game:
             rounds, due = part.rounds(), part.due(delay)
             rows = slice(part.begin, part.begin + part.n)
             for kind, policy in ((OWN, self._own), (ALL, self._all), (STACK, self._stack)):
-                used = policy.play(rounds, due)
+                used = policy.play(_capped(rounds) if kind == STACK else rounds, due)
                 kept[kind][rows] = np.where(used.abstained, -1, used.model)
             silent = rounds.confidence[:, out.tuned[0]] <= out.tuned[1]
             if self._bucket is not None:
@@ -508,7 +527,7 @@ class Game:
         loss = np.where(reviewed, rounds.cost, lost)
         wrong: Array = ~reviewed & (loss > self._mistake)
         if self._rows.has("estimate"):
-            wrong = np.where(reviewed, 0.0, lost / part.whole)
+            wrong = np.where(reviewed | (part.whole == 0.0), 0.0, lost / np.where(part.whole > 0.0, part.whole, 1.0))
         sums.add(part.begin, loss, reviewed, wrong, None if hidden is None else np.where(reviewed, 0.0, hidden))
         return wrong
 

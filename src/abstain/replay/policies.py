@@ -155,7 +155,7 @@ class Replay:
     unit: str
     """Unit of prices, "" or "EUR"."""
     price: float
-    """Price of the largest mistake, which is a loss of 1."""
+    """What a loss of 1 is: the price of the largest mistake; with stakes it may be less."""
     capacity: str | None
     """In words: "8 % of cases, bursts of 200"."""
     share: float | None

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..gate.frames import Block
 from ..gate.prices import weighed
 from ..typing import Array, Bools, Floats, Ints
-from .classes import Judge
+from .classes import STAKE, Judge
 from .log import NEVER, SLICE, Slices, blank, check, microseconds, numbers
 from .options import Options
 
@@ -24,8 +24,8 @@ class Rows:
     """A file of records: confidence and loss of each model, and what else a row has."""
 
     def __init__(
-        self, path: Path, n_models: int, *, said: bool, stake: bool, time: bool, due: bool, truth: bool = False,
-        partly: bool = False, decided: bool = False, observed: bool = False,
+        self, path: Path, n_models: int, *, said: bool, risk: bool, time: bool, due: bool, truth: bool = False,
+        kinds: int = 0, partly: bool = False, decided: bool = False, observed: bool = False,
     ) -> None:  # fmt: skip
         """Make an empty file.
 
@@ -33,10 +33,11 @@ class Rows:
             path: The file.
             n_models: How many models there are.
             said: Whether there are two classes, and rows say which of them each model gave.
-            stake: Whether rows have stakes.
+            risk: Whether there are stakes, and rows have what a mistake of each model would cost.
             time: Whether rows have times.
             due: Whether rows say themselves when their label arrives.
-            truth: Whether there are more classes, and rows have the number of the true one.
+            truth: Whether rows have the number of the true class.
+            kinds: Of how many answers rows have the prices by kind of mistake; 0: none have.
             partly: Whether labels are missing.
             decided: Whether rows say what was decided at the time.
             observed: Whether rows have the probability that their label would be seen.
@@ -47,8 +48,8 @@ class Rows:
             ("answer", "f8", (n_models,)),
             ("row", "i8"),
         ]
-        fields += [("said", "f8", (n_models,))] * said + [("stake", "f8")] * stake
-        fields += [("truth", "i8")] * truth
+        fields += [("said", "f8", (n_models,))] * said + [("risk", "f8", (n_models,))] * risk
+        fields += [("truth", "i8")] * truth + [("kinds", "f8", (kinds, kinds + 1))] * (kinds > 0)
         fields += [("time", "i8")] * time + [("due", "i8"), ("came", "i8")] * due + [("class", "u1")]
         fields += [("labelled", "u1"), ("hidden", "f8")] * partly + [("decided", "i8")] * decided
         fields += [("observed", "f8"), ("estimate", "f8", (n_models,))] * (observed and partly)
@@ -102,6 +103,11 @@ class Rows:
             yield self.read(start, min(self.n, start + SLICE))
 
 
+def whole_mistakes(records: Array) -> Floats:
+    """The loss of a whole mistake in each record, if it does not depend on the kind of mistake: that of any model."""
+    return records["risk"][:, 0].copy() if "risk" in (records.dtype.names or ()) else np.ones(len(records))
+
+
 class Slice:
     """Consecutive rows."""
 
@@ -121,6 +127,10 @@ class Slice:
         """The rows before that row."""
         return Slice(self.begin, self.records[: max(0, row - self.begin)], self._cost)
 
+    def with_label(self) -> "Slice":
+        """The rows that have a label."""
+        return Slice(self.begin, self.records[self.labelled], self._cost)
+
     def from_on(self, row: int) -> "Slice":
         """The rows from that row on."""
         skip = min(self.n, max(0, row - self.begin))
@@ -128,9 +138,8 @@ class Slice:
 
     @property
     def whole(self) -> Floats:
-        """The loss of a whole mistake (n,)."""
-        stake = self.field("stake")
-        return np.ones(self.n) if stake is None else stake
+        """The loss of a whole mistake (n,), if it does not depend on the kind of mistake."""
+        return whole_mistakes(self.records)
 
     @property
     def missing(self) -> Bools:
@@ -140,9 +149,9 @@ class Slice:
     def block(self, origin: int) -> Block:
         """The rows as the gate takes them; its first case is row ``origin``."""
         due = self.field("due")
-        return Block(self.confidence, self.losses, self.field("said"), self.field("stake"), self.field("time"),
+        return Block(self.confidence, self.losses, self.field("said"), self.field("risk"), self.field("time"),
                      None if due is None else due - origin, self.field("came"), self.records["answer"],
-                     self.field("truth"))  # fmt: skip
+                     self.field("truth"), self.field("kinds"))  # fmt: skip
 
     @property
     def labelled(self) -> Bools:
@@ -155,8 +164,8 @@ class Slice:
 
         With ``scored``, losses are what answers are charged with: estimates, where there are some.
         """
-        stake, estimate = self.field("stake"), self.field("estimate") if scored else None
-        sure = self.confidence if stake is None else weighed(self.confidence, stake[:, np.newaxis])
+        risk, estimate = self.field("risk"), self.field("estimate") if scored else None
+        sure = self.confidence if risk is None else weighed(self.confidence, risk)
         losses = self.losses if estimate is None else estimate
         sure = np.where(np.isnan(sure), -np.inf, sure)
         return Rounds(sure, losses, np.full(self.n, self._cost), np.ascontiguousarray(self.records["answer"]))
@@ -202,7 +211,8 @@ class Guesses:
         """Guess the losses of each row, relative to a whole mistake (n, P), and learn from those seen."""
         sure = np.nan_to_num(records["confidence"])
         bins = np.minimum((sure * self.BINS).astype(np.int64), self.BINS - 1)
-        lost, found = records["losses"] / whole[:, np.newaxis], np.empty(sure.shape)
+        lost = records["losses"] / np.where(whole > 0.0, whole, 1.0)[:, np.newaxis]
+        found = np.empty(sure.shape)
         there = ~np.isnan(records["confidence"]) & labelled[:, np.newaxis]
         for begin in range(0, len(sure), self.ROWS):
             rows = slice(begin, begin + self.ROWS)
@@ -246,10 +256,9 @@ class Facts:
         """How many labels, if all were equally likely to be seen, would tell as much as those that were."""
         return self.weights[0] ** 2 / self.weights[1] if self.weights[1] > 0.0 else 0.0
 
-    def look(self, confidence: Floats, losses: Floats, whole: Floats | float, labelled: Bools) -> None:
-        """Count the models' answers; ``whole`` is the loss of a whole mistake."""
+    def look(self, confidence: Floats, right: Bools, labelled: Bools) -> None:
+        """Count the models' answers, and which of them are not a whole mistake (n, P)."""
         gone = np.isnan(confidence)
-        right = (whole > losses.T).T
         for k, known in enumerate((~gone & labelled[:, np.newaxis]).T):
             self.right[k] += int((known & right[:, k]).sum())
             self.wrong[k] += int((known & ~right[:, k]).sum())
@@ -265,12 +274,12 @@ def largest(slices: Slices, column: str) -> float:
     most = 0.0
     for begin, rows in slices:
         values = numbers(rows[column], begin)
-        _check_stakes(rows[column], values, begin, np.inf)
+        check(rows[column], (values >= 0.0) & ~np.isinf(values), begin, STAKE)
         most = max(most, float(values.max()))
     return most
 
 
-def prepare(slices: Slices, options: Options, judge: Judge, max_stake: float, rows: Rows, progress: Progress) -> Facts:
+def prepare(slices: Slices, options: Options, judge: Judge, rows: Rows, progress: Progress) -> Facts:
     """Check the rows and write them to ``rows``."""
     n_models = len(options.models)
     facts = Facts(slices.rows, 0, 0, [0] * n_models, [np.inf] * n_models, [-np.inf] * n_models,
@@ -287,14 +296,10 @@ def prepare(slices: Slices, options: Options, judge: Judge, max_stake: float, ro
             records["came"] = microseconds(frame[options.label_time], begin, may_miss=True)
             text = f"a time not before that of its case (column {options.time})"
             check(frame[options.label_time], records["came"] >= records["time"], begin, text)
-        if options.mistake_column is not None:
-            stake = numbers(frame[options.mistake_column], begin)
-            _check_stakes(frame[options.mistake_column], stake, begin, max_stake)
-            records["stake"] = stake / max_stake
-        labelled = judge.fill(records, frame, begin)
+        labelled, right = judge.fill(records, frame, begin)
         facts.unlabelled += len(frame) - int(labelled.sum())
-        whole = records["stake"] if rows.has("stake") else np.ones(len(records))
-        facts.look(records["confidence"], records["losses"], whole, labelled)
+        facts.look(records["confidence"], right, labelled)
+        whole = whole_mistakes(records)
         if rows.has("labelled"):
             records["labelled"] = labelled
             records["hidden"] = np.where(labelled, 0.0, whole)
@@ -345,11 +350,6 @@ def _estimate(
     used = weight[known & shows & labelled]
     facts.weights = facts.weights[0] + float(used.sum()), facts.weights[1] + float((used**2).sum())
     facts.hidden += int((records["hidden"] > 0.0).sum())
-
-
-def _check_stakes(column: "pl.Series", stake: Floats, begin: int, most: float) -> None:
-    check(column, (stake > 0.0) & ~np.isinf(stake), begin, "the price of a mistake, above 0")
-    check(column, stake <= most, begin, f"at most {most:g}, the largest price of a mistake")
 
 
 def _check_order(column: "pl.Series", times: Ints, last: int | None, begin: int) -> int:

@@ -12,7 +12,7 @@ from ..gate.combining import COMBINED
 from .cases import as_given, as_log, is_cases
 from .classes import Classes, Judge, oriented
 from .log import Log, Slices, is_date
-from .options import VALUE, Options, check_there, complete, dropped, unused
+from .options import FIXED_PRICE, VALUE, Options, check_there, complete, dropped, unused
 from .play import Cases, Game, make_gate
 from .policies import Replay, curves, days, operating, policies, rivals, timeline, where_from
 from .report import page
@@ -113,15 +113,21 @@ def _play(
     max_stake = 1.0
     if options.mistake_column is not None:
         max_stake = options.mistake_price or largest(slices, options.mistake_column)
-    gates = [make_gate(options, pair, max_stake, k) for k in range(options.seeds)]
-    gate = gates[0]
+    gates = [make_gate(options, pair, max_stake, classes, k) for k in range(options.seeds)]
+    gate, staked = gates[0], options.mistake_column is not None
     unlabelled = without_label(slices, options.label)
     check_enough(slices.rows - unlabelled, str(log.shown))
-    rows = Rows(scratch / "rows", len(models), said=pair is not None, stake=options.mistake_column is not None,
+    if unlabelled and options.fixed_prices:
+        raise InputError(
+            f"{FIXED_PRICE}: expected a label in every row, got {unlabelled:,} rows without one: what mistakes cost "
+            "in them depends on the label"
+        )
+    kinds = (2 if pair is not None else len(models)) if gate.combine and options.fixed_prices else 0
+    rows = Rows(scratch / "rows", len(models), said=pair is not None, risk=staked,
                 time=options.time is not None, due=options.by_time or unlabelled > 0,
-                truth=gate.combine and pair is None, partly=unlabelled > 0, decided=options.decided is not None,
-                observed=options.observed is not None)  # fmt: skip
-    facts = prepare(slices, options, Judge(options, classes, pair), max_stake, rows, progress)
+                truth=gate.combine, kinds=kinds if staked or pair is None else 0, partly=unlabelled > 0,
+                decided=options.decided is not None, observed=options.observed is not None)  # fmt: skip
+    facts = prepare(slices, options, Judge(options, classes, pair, gate._prices), rows, progress)
     slices.path.unlink()
     rows.cost = gate.review_price / gate.unit
     followed = [*models, COMBINED] if gate.combine else models
@@ -133,8 +139,7 @@ def _play(
     played = game.play(min(options.late, rows.n), progress)
     progress("writing", 0, 1)
     scored = rows.n - played.first
-    stakes = options.mistake_column is not None
-    as_error = None if stakes else options.max_error
+    as_error = None if staked else options.max_error
     table = policies(played, models, options.seed, as_error)
     versus = rivals(played, models, options.seed, as_error)
     delay = how_late(options, facts.late)
@@ -142,8 +147,7 @@ def _play(
     stretch, saved = where_from(played, rows, dates)
     setting = Setting(
         rows.n, scored, options.labels, options.capacity, rows.mean_wait(options.late) / rows.n, gate.unit,
-        options.unit, rows.cost, stakes, played.base, played.lead, facts.unlabelled / rows.n,
-        options.observed is not None, stretch, spent,
+        options.unit, played.base, played.lead, facts.unlabelled / rows.n, options.observed is not None, stretch, spent,
     )  # fmt: skip
     lead = next(one for one in table if one.kind == played.lead)
     first = per_year(lead, setting) + against_rivals(versus, setting)
@@ -161,7 +165,7 @@ def _play(
         notes=first + whose + known + prices(options, max_stake) + notes(options, facts, classes, rows.n),
         unknown=unknown(options, played, rows.n - warm, delay),
         warnings=doubts(options, facts, classes, pair, rows.n), beside=first, left_out=facts.unlabelled,
-        days=spent, stakes=stakes, max_error=options.max_error, baseline=played.base, lead=played.lead,
+        days=spent, stakes=staked, max_error=options.max_error, baseline=played.base, lead=played.lead,
         rivals=versus, runs=len(gates), stretch=stretch, saved=saved,
         effective=facts.effective if rows.has("observed") else None,
     )  # fmt: skip

@@ -105,8 +105,6 @@ FEW = 5_000
 """Rows below which there is little to learn from."""
 BETTER = 0.005
 """Re-tuning helps if it saves this share of the loss."""
-SMALL = 0.01
-"""A review that costs less than this share of the largest stake makes learning slow."""
 
 
 @dataclass(frozen=True)
@@ -121,10 +119,6 @@ class Setting:
     """How late labels arrive on average, as a share of the log."""
     price: float
     unit: str
-    cost: float = 0.2
-    """Cost of a review relative to the largest mistake."""
-    stakes: bool = False
-    """Whether a column has the prices of mistakes."""
     baseline: str = TUNED
     lead: str = GATE
     unlabelled: float = 0.0
@@ -173,12 +167,6 @@ LATE = 0.1
 def reasons(base: Policy, retuned: Policy, setting: Setting) -> list[str]:
     """Known reasons for a gate to lose; the most certain first."""
     found = []
-    if setting.stakes and setting.cost < SMALL:
-        found.append(
-            f"a few mistakes cost very much ({money(1.0, setting.price, setting.unit)}, a review only "
-            f"{money(setting.cost, setting.price, setting.unit)}), and everything is learnt relative to the largest, "
-            "so that learning is slow"
-        )
     if setting.labels == "reviewed":
         found.append("labels come from reviews only, so that learning has to be paid for")
     if setting.rows < FEW:

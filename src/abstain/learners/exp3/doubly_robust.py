@@ -204,7 +204,8 @@ class DoublyRobust(WeightedLearner):
     options: ClassVar[tuple[str, ...]] = ("guard", "memory", "feedback", "min_observe", "capacity")
     saved: tuple[str, ...] = (*WeightedLearner.saved, *GUESSED)
     of_experts = (*WeightedLearner.of_experts, *GUESSED)
-    signed: tuple[str, ...] = ("losses", "belief", "scores")
+    relative = True
+    signed: tuple[str, ...] = (*WeightedLearner.signed, "losses", "belief", "scores")
 
     def __init__(
         self,
@@ -264,7 +265,10 @@ class DoublyRobust(WeightedLearner):
     @property
     def n_guessed(self) -> int:
         """The guesses, and what `see` lets see."""
-        return self.experts.n_predictors * (3 if self._modelled else 1)
+        return self._guessed_of(self.experts.n_predictors)
+
+    def _guessed_of(self, n_predictors: int) -> int:
+        return n_predictors * (3 if self._modelled else 1)
 
     def fits(self, decision: Decision) -> bool:
         return super().fits(decision) and self._carried_well(self._own_part(decision.carry))

@@ -374,6 +374,30 @@ def learn_by_rules(
 
 
 @inline
+def count_answers(abstains: Bools, j: int, lanes: Floats | None, s: Memories) -> None:
+    """Count the round for those who predict, and the price of a capacity for those who were charged it."""
+    answered, beyond, extra = s.answered[j], s.beyond[j], s.extra[0]
+    if lanes is None:
+        for team in range(answered.size):
+            answered[team] += 0.0 if abstains[s.layout.rule[team]] else 1.0
+        for team in range(beyond.size):
+            beyond[team] += 0.0 if abstains[s.layout.rule[team]] == s.relative else extra
+    else:
+        for slot in range(np.uint64(answered.size)):
+            answered[slot] += 0.0 if abstains[slot] else 1.0
+        for slot in range(np.uint64(beyond.size)):
+            beyond[slot] += 0.0 if abstains[slot] == s.relative else extra
+
+
+@inline
+def fade_all(keep: float, j: int, s: Memories) -> None:
+    """Keep a part of all sums of a memory."""
+    for sums in (s.losses[j], s.paid[j], s.answered[j], s.beyond[j], s.offset[j], s.missed[j]):
+        for i in range(np.uint64(sums.size)):
+            sums[i] *= keep
+
+
+@inline
 def shrink_estimates(eta: float, s: Memories) -> None:
     """``exp(-eta Lhat)`` of every predictor, into `shrink`: by one exponential where estimates are 0 or one number, as
     those of losses in {0, 1} are.

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ... import costs
 from ...engine import Kernels, Learner, Seed
-from ...errors import InputError
+from ...errors import InputError, shown
 from ...experts import Advice, ExpertSet
 from ...kernels.compiling import inline
 from ...typing import Array, Bools, Floats
@@ -167,6 +167,12 @@ class Stacked(DoublyRobust):
 
     def rearrange(self, experts: ExpertSet, predictor_from: ArrayLike, expert_from: ArrayLike) -> None:
         Learner.rearrange(self, experts, predictor_from, expert_from)  # it cannot
+
+    def favour(self, expert: int) -> None:
+        raise InputError(f"expert: Stacked begins with its stacker, got {shown(expert)} to begin with")
+
+    def reprice(self, cost: float) -> None:
+        raise InputError(f"cost: Stacked cannot count past rounds at another cost, got {shown(cost)}; set learner.cost")
 
     @property
     def weights(self) -> Floats:

@@ -138,6 +138,13 @@ class Memories(NamedTuple):
     start: Ints  # (G + 1,) the first slot of each group
     losses: Floats  # (C, K) estimated losses while predicting (and costs while abstaining), summed
     paid: Floats  # (C, G) costs while abstaining, summed (0)
+    relative: bool  # whether estimates are relative to abstaining: who predicts has the cost taken off
+    answered: Floats  # (C, G) rounds in which a group predicted, summed ((C, K))
+    beyond: Floats  # (C, G) what its sums hold of the price of a capacity, beyond the cost ((C, K)); (C, 0) without one
+    offset: Floats  # (C, K) what of the cumulative estimates, costs included, is no estimate at the cost of now
+    missed: Floats  # (C, K) rounds learnt before the expert came, summed
+    agreed: Floats  # (2,) the last round that counts at another cost than its own (0: none), and that cost
+    extra: Floats  # (1,) scratch: the price of a capacity in this round
     weight: Floats  # (C, K) exp(-eta losses), up to a factor of the group; with shares what they have become, sum K
     factor: Floats  # (C, G) that factor and exp(-eta paid), up to a common one (1; with shares: 1)
     sums: Floats  # (C, G) of the weights of a group
@@ -164,12 +171,13 @@ class WeightState(NamedTuple):
 
 def weights(
     rate: Rate, squared: bool, numbers: Sequence[float], renew: int, sight: Sight, memory: Memory, layout: Layout,
-    n_predictors: int, bucket: Any, guard: float | None, share: float | None = None,
+    n_predictors: int, bucket: Any, guard: float | None, relative: bool, share: float | None = None,
 ) -> Memories:  # fmt: skip
     """Nothing learnt yet: all weights are 1. ``numbers`` are the first rate and then the rate's own."""
     n_experts, n = len(layout.expert), len(memory.every)
     start = np.append(np.arange(0, n_experts, CHUNK), n_experts) if layout.alone else layout.start
     n_groups, n_alone = len(start) - 1, n_experts if layout.alone else 0
+    n_counted = n_experts if layout.alone else n_groups
     first, *own = numbers
     return Memories(
         rate=rate,
@@ -184,6 +192,13 @@ def weights(
         start=start,
         losses=np.zeros((n, n_experts)),
         paid=np.zeros((n, n_groups)),
+        relative=relative,
+        answered=np.zeros((n, n_counted)),
+        beyond=np.zeros((n, 0 if bucket is None else n_counted)),
+        offset=np.zeros((n, n_experts)),
+        missed=np.zeros((n, n_experts)),
+        agreed=np.zeros(2),
+        extra=np.zeros(1),
         weight=np.ones((n, n_experts)),
         factor=np.ones((n, n_groups)),
         sums=np.tile(np.diff(start).astype(np.float64), (n, 1)),

@@ -17,7 +17,18 @@ from ...kernels.compiling import inline, inlined, kernel, with_parts
 from ...typing import Array, Bools, Floats
 from .drawing import abstains_on, answer, draw, teaches_nothing
 from .limits import LIMITS, Bucket, is_empty, priced, take
-from .mixture import learn_by_rules, mean_estimate, remake, settle, shrink_estimates, spared, weigh, weigh_guard
+from .mixture import (
+    count_answers,
+    fade_all,
+    learn_by_rules,
+    mean_estimate,
+    remake,
+    settle,
+    shrink_estimates,
+    spared,
+    weigh,
+    weigh_guard,
+)
 from .state import (
     ETA,
     LEARNT,
@@ -152,6 +163,7 @@ def learn_memory(
             m.estimate[p], m.shrink[p] = 0.0, 1.0
     cheaper = spared(abstains, old, paid, math.exp(-old * paid), m.share, m)
     mean, squares, after = learn_by_rules(abstains, moved, paid, cheaper, j, m.lanes, m)
+    count_answers(abstains, j, m.lanes, m)
     squares = (1.0 - aside) * squares + aside * square
     numbers[LEARNT] += 1.0
     anew = numbers[LEARNT] % m.renew == 0.0
@@ -160,11 +172,7 @@ def learn_memory(
     if every > 0 and numbers[LEARNT] % every == 0.0:
         anew = True
         numbers[SQUARES] *= keep * keep
-        losses, costs = m.losses[j], m.paid[j]
-        for slot in range(np.uint64(losses.size)):
-            losses[slot] *= keep
-        for group in range(np.uint64(costs.size)):
-            costs[group] *= keep
+        fade_all(keep, j, m)
     numbers[ETA] = rate(j, squares, measured, numbers[OWN_NUMBERS:], s)
     settle(j, anew or numbers[ETA] != old, after, m.share, m)
     return mean
@@ -224,7 +232,9 @@ def update_within(
     else:
         own = carry[: carry.size - LIMITS]
         if not teaches_nothing(own):
-            learn_all(abstains, losses, seen, priced(cost, carry), own, s)
+            charged = priced(cost, carry)
+            s.memories.extra[0] = charged - cost
+            learn_all(abstains, losses, seen, charged, own, s)
 
 
 def inform_within(
@@ -232,7 +242,7 @@ def inform_within(
 ) -> None:  # fmt: skip
     """Learn from a round that nobody decided on: no bucket, no price."""
     own = carry if bucket is None else carry[: carry.size - LIMITS]
-    own[0] = 1.0
+    own[0], s.memories.extra[0] = 1.0, 0.0
     guess(x, abstains, own, s)
     learn_all(abstains, losses, losses.size > 0, cost, own, s)
 

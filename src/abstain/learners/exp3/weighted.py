@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -14,10 +15,10 @@ from ..._core.validation import as_count, as_number
 from ...capacity import CapacityLike, as_capacity
 from ...engine import Choice, Decision, KernelLearner, Kernels, Report, Seed
 from ...engine.backlog import kept
-from ...engine.changes import Change, as_change, gathered
-from ...engine.decision import Identity
+from ...engine.changes import Change, as_change, gathered, since
+from ...engine.decision import MOST_ROUNDS, Identity, frozen
 from ...engine.feedback import Chances, as_feedback, chances_of
-from ...engine.kernel_learner import Calls, check_arrays, fields_named
+from ...engine.kernel_learner import Calls, Hand, check_arrays, fields_named
 from ...errors import InputError, shown
 from ...experts import Advice, ExpertSet
 from ...kernels.packing import packed
@@ -46,6 +47,8 @@ from .weight_kernels import WeightKernels, adaptive_rate, keep_pace, keep_rate, 
 
 ADAPTIVE_MEMORIES = (None, 20_000, 5_000, 1_250)
 """Rounds that the memories of ``memory="adaptive"`` hold; None: all."""
+FAVOUR = 99.0
+"""The weight of the expert that a learner begins with, if all others together have 1."""
 STEPS = 64
 """The past fades in so many steps a memory: weights are made anew in each."""
 
@@ -75,6 +78,11 @@ def sums_of(s: Memories) -> tuple[Floats, Floats]:
     return lost, paid
 
 
+def by_slot(of_groups: Floats, s: Memories) -> Floats:
+    """Spread what is counted once for a group over its slots (C, K)."""
+    return of_groups if s.layout.alone else np.repeat(of_groups, np.diff(s.start), axis=1)
+
+
 def mean_weight(sums: Floats, eta: Floats) -> Floats:
     """The cumulative estimate of each memory (C,) whose weight is the mean of the weights of the sums (C, K).
 
@@ -93,6 +101,7 @@ def carry_over_sums(old: Memories, fresh: Memories, expert_from: Ints) -> None:
     lost, paid = sums_of(old)
     came = mean_weight(lost + paid, fresh.numbers[:, ETA])[:, np.newaxis]
     origin = expert_from[fresh.layout.expert]
+    carry_over_counts(old, fresh, origin, came)
     if fresh.layout.alone:
         fresh.losses[:] = gathered(lost + paid, origin, came)
         return
@@ -104,6 +113,27 @@ def carry_over_sums(old: Memories, fresh: Memories, expert_from: Ints) -> None:
     too_much = np.clip(-np.minimum.reduceat(fresh.losses, fresh.start[:-1], axis=1), 0.0, fresh.paid)
     fresh.paid[:] -= too_much
     fresh.losses[:] += too_much[:, team]
+
+
+def carry_over_counts(old: Memories, fresh: Memories, origin: Ints, came: Floats) -> None:
+    """Fill what a fresh state counts; ``origin`` is the expert before in each of its slots. Newcomers missed all
+    rounds, and what they begin with (C, 1) is no estimate.
+    """
+    n, held = len(old.layout.expert), rounds_held(old.memory, float(old.numbers[0, LEARNT]))[:, np.newaxis]
+    slot_of = np.empty(n, np.int64)
+    slot_of[old.layout.expert] = np.arange(n)
+    stay = origin >= 0
+    slots = np.where(stay, slot_of[origin], -1)
+    fresh.offset[:], fresh.missed[:] = gathered(old.offset, slots, came), gathered(old.missed, slots, held)
+    fresh.agreed[:] = old.agreed
+    for of_old, of_fresh in ((old.answered, fresh.answered), (old.beyond, fresh.beyond)):
+        if of_fresh.size > 0:
+            values = gathered(by_slot(of_old, old), slots, 0.0)
+            if fresh.layout.alone:
+                of_fresh[:] = values
+            else:
+                team = np.repeat(np.arange(of_fresh.shape[1]), np.diff(fresh.start))
+                of_fresh[:, team[stay]] = values[:, stay]
 
 
 def carry_over_weights(weights: Floats, fresh: Memories, expert_from: Ints) -> None:
@@ -161,8 +191,14 @@ class WeightedLearner(KernelLearner):
     nothing."""
     options: ClassVar[tuple[str, ...]] = ("memory", "feedback", "min_observe", "capacity")
     fixed: ClassVar[tuple[str, ...]] = ("rate", "sight", "memory", "layout", "start", "whole")
-    saved: tuple[str, ...] = ("losses", "paid", "weight", "factor", "sums", "numbers")
-    of_experts: ClassVar[tuple[str, ...]] = ("losses", "paid", "weight", "factor", "sums")
+    relative: ClassVar[bool] = False
+    """Whether estimates are relative to abstaining: then 0 is what an expert pays that abstains."""
+    saved: tuple[str, ...] = (
+        "losses", "paid", "weight", "factor", "sums", "numbers", "answered", "offset", "missed", "agreed",
+    )  # fmt: skip
+    of_experts: ClassVar[tuple[str, ...]] = (
+        "losses", "paid", "weight", "factor", "sums", "answered", "beyond", "offset", "missed",
+    )  # fmt: skip
     """The saved fields that have a place for every expert or predictor."""
     limited: ClassVar[Kernels]
     """The kernels with a capacity."""
@@ -207,7 +243,7 @@ class WeightedLearner(KernelLearner):
             self.saved = (*self.saved, "mix", "scores", "spread")
         self.capacity = as_capacity(capacity)
         if self.capacity is not None:
-            self.saved = (*self.saved, "tokens", "price")
+            self.saved = (*self.saved, "tokens", "price", "beyond")
         if self.weight_kernels.measure is entropy:
             self.saved = (*self.saved, "base")
 
@@ -273,6 +309,7 @@ class WeightedLearner(KernelLearner):
             n_predictors=self.experts.n_predictors,
             bucket=None if self.capacity is None else bucket(self.capacity),
             guard=guard,
+            relative=self.relative,
             share=1.0 if self.memory == "share" else None,
         )
 
@@ -418,7 +455,7 @@ class WeightedLearner(KernelLearner):
         own = self._own_part(carry)
         if self.capacity is not None:
             passed, price = carry[-LIMITS:]
-            if not (0.0 <= passed <= LONGEST and passed == math.floor(passed) and self._can_be_price(price)):
+            if not (0.0 <= passed <= LONGEST and passed == math.floor(passed) and price >= 0.0):
                 return False
         most = FOR_LABEL if self.capacity is None else ANSWERED_ANYWAY
         seen = own[0] > 0.0 or decision.id is None  # it is 0 where nobody can see the label; such a round may wait
@@ -451,23 +488,226 @@ class WeightedLearner(KernelLearner):
     @property
     def estimates(self) -> Floats:
         """The mean loss a round of every expert, costs included, as it is estimated now (K,): in the memories, by how
-        much each counts. NaN before the first round was learnt; and with a capacity, as sums then hold a price that
-        moves.
+        much each counts. NaN for experts of whom no round was learnt yet. Past rounds count at the cost of now; the
+        price of a capacity is not included.
         """
-        if self.capacity is not None:
-            return np.full(self.experts.n_experts, np.nan)
         with self.lock:
             s = self._weights
-            lost, paid = sums_of(s)
-            held = rounds_held(s.memory, float(s.numbers[0, LEARNT]))
-            with np.errstate(invalid="ignore"):
-                return np.asarray(s.mix @ ((lost + paid) / held[:, np.newaxis]) + self._aside())
+            sums = s.losses - s.offset
+            if not s.layout.alone:
+                sums += np.repeat(s.paid, np.diff(s.start), axis=1)
+            if s.beyond.size > 0:
+                sums += by_slot(s.beyond, s) if s.relative else -by_slot(s.beyond, s)
+            held, estimates = self._held(), np.empty(self.experts.n_experts)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                estimates[s.layout.expert] = s.mix @ np.where(held > 0.5, sums / held, np.nan)
+            return np.asarray(estimates + self._aside())
+
+    def _held(self) -> Floats:
+        """How many of the rounds learnt with each expert every memory still holds, by slot (C, K)."""
+        s = self._weights
+        return np.asarray(rounds_held(s.memory, float(s.numbers[0, LEARNT]))[:, np.newaxis] - s.missed)
 
     def report(self) -> Report:
-        """Report weights and estimates. With a capacity, and for a cost that varies, there are no estimates."""
+        """Report weights and estimates. For a cost that varies, there are no estimates."""
         with self.lock:
-            estimated = self.capacity is None and self._cost.constant
-            return Report(self.weights, self.estimates if estimated else None)
+            return Report(self.weights, self.estimates if self._cost.constant else None)
+
+    def favour(self, expert: int) -> None:
+        """Begin with nearly all of the weight on one expert, before the first round.
+
+        Every other expert begins with a handicap of about log(100 K) mistakes (at a first rate of 1), as a part of the
+        cumulative estimates: it counts less as the rate falls and as memories fade. Regret against the others grows by
+        at most so much.
+
+        Args:
+            expert: The expert to begin with.
+
+        Raises:
+            InputError: If there is no such expert, a round was played or learnt before, or this learner cannot.
+        """
+        with self.lock:
+            n, s = self.experts.n_experts, self._weights
+            as_count(expert, "expert", least=0, most=n - 1)
+            self._check_remade(f"expert: expected none to begin with, got {expert}")
+            if self.round > 0 or s.numbers[0, LEARNT] > 0.0:
+                raise InputError(f"favour: expected a learner before its first round, got one after {self.round}")
+            others = s.layout.expert != expert
+            first = s.rate.scale if s.rate.kind == ANYTIME else s.numbers[:, ETA, np.newaxis]
+            with held_back():
+                s.losses[:, others] += math.log(FAVOUR * max(1, n - 1)) / first
+                s.offset[:] = s.losses
+                remake_all(packed(s))
+
+    def _check_remade(self, message: str) -> None:
+        """Raise an error if weights are not made from sums: a change of the sums would not change them."""
+        if self._weights.share is not None:
+            raise InputError(f"{message}: with memory='share' weights forget how they came about")
+
+    # A cost that changes: from now on, or as if it had always been so.
+
+    def _reprice(self, cost: costs.Constant) -> None:
+        before = self._price
+        super()._reprice(cost)
+        assert before is not None
+        s = self._weights
+        answered = by_slot(s.answered, s)
+        # Past rounds keep their cost in the sums, but not in the estimates.
+        s.offset[:] += (cost.value - before) * (answered if s.relative else answered - self._held())
+
+    def reprice(self, cost: float) -> None:
+        """Change the cost as if it had always been this one. ``learner.cost = ...`` is for the coming rounds alone.
+
+        Estimates and weights are at once those of the new cost, and so are rounds that still wait for their label. The
+        rate, the guesses, the weights of the memories and the price of a capacity stay.
+
+        Args:
+            cost: The cost of abstaining, a number in [0, 1].
+
+        Raises:
+            InputError: If the cost is not such a number, or one that varies, or if this learner cannot.
+
+        >>> import abstain as ab
+        >>> X, y = ab.datasets.load("synthetic", n=2000, seed=0)
+        >>> learner = ab.DoublyRobust(ab.experts.hyperplanes(dim=2, n_predictors=10, seed=0), cost=0.3, seed=0)
+        >>> trace = ab.simulate(learner, X, y)
+        >>> before = learner.estimates.min()
+        >>> learner.reprice(0.05)
+        >>> bool(learner.estimates.min() < before)
+        True
+        """
+        with self.lock:
+            self._check_remade(f"cost: expected learner.cost = ..., for the coming rounds alone, got {shown(cost)}")
+            before, kept = self._price, self._weights.offset.copy()
+            self.cost = cost
+            assert before is not None
+            s, more = self._weights, float(self._price or 0.0) - before
+            with held_back():
+                if s.layout.alone or s.relative:
+                    s.losses[:] -= s.offset - kept
+                    s.offset[:] = kept
+                else:  # a team pays for its newcomers, too: that part is no estimate
+                    held = rounds_held(s.memory, float(s.numbers[0, LEARNT]))[:, np.newaxis]
+                    s.paid[:] = np.maximum(0.0, s.paid + more * (held - s.answered))
+                    s.offset[:] = kept + more * s.missed
+                if not s.relative:
+                    s.losses[:] = np.maximum(0.0, s.losses)  # not below 0 by rounding
+                s.agreed[:] = self.round, before + more
+                remake_all(packed(s))
+
+    def _counts(self, carry: Array) -> bool:
+        """Whether a round is learnt at all: not if a bucket was empty and labels of answers never come."""
+        return self.capacity is None or not (carry[1] >= FOR_CAPACITY and carry[0] == 0.0)
+
+    def _update(self, decision: Decision, seen: bool, hand: Hand) -> None:
+        s, cost = self._weights, decision.cost
+        if decision.round <= s.agreed[0]:
+            cost = float(s.agreed[1])
+        counts = self._counts(hand.carry)
+        if counts and self._price is not None and cost != self._price:  # estimates are at the cost of now
+            charged = hand.abstains[self.pairs.rule[s.layout.expert]] != s.relative
+            s.offset[:, charged] += (self._price - cost) * (1.0 if s.relative else -1.0)
+        if counts and self._changes:
+            change = since(self._changes, decision.round)
+            if change is not None:
+                came = change.rules[self.experts.rule_of] < 0
+                s.missed[:, came[s.layout.expert]] += 1.0
+        self._call("learn", decision.expert, hand.abstains, hand.losses, seen, cost, hand.carry, self._packed)
+
+    def start_afresh(self, cost: float, loss: Any) -> None:
+        """Go on with other losses, of which nothing is known yet. Open decisions and a capacity stay as they are.
+
+        A model of the label is kept. Labels that came before their time, and wait, are not learnt.
+
+        Args:
+            cost: The cost of abstaining, in all rounds that are still to be learnt.
+            loss: The loss of a prediction.
+
+        Raises:
+            InputError: If an argument has a type or a value that the sentences above exclude.
+        """
+        with self.lock:
+            fresh = self._make(self.experts, {**self.get_params(), "cost": cost, "loss": loss})
+            kept, new = fields_named(self.saved, self.state), fields_named(self.saved, fresh.state)
+            for name in ("tokens", "price", "belief", "slopes"):
+                if name in kept:
+                    new[name][...] = kept[name]
+            fresh._weights.agreed[:] = self.round, cost
+            with held_back():
+                for t, (decision, _) in self._backlog.early.items():
+                    self._backlog.early[t] = decision, None
+                self._take_cost(fresh._cost)
+                self.loss = fresh.loss
+                for name in ("_call", "_hand"):
+                    vars(self).pop(name, None)
+                self.state = fresh.state
+
+    # A capacity that changes.
+
+    def limit(self, capacity: CapacityLike) -> None:
+        """Change how many cases may be abstained on, from the coming round on.
+
+        A first capacity starts with a full bucket. Another one goes on with the tokens that are left, as far as the new
+        bucket holds them. Without a capacity, what its price added to the estimates is taken off them again.
+
+        Args:
+            capacity: None (no limit), a share of the cases, or a `Capacity`.
+
+        Raises:
+            InputError: If it is none of these, or if this learner has no capacity.
+        """
+        if "capacity" not in self.options:
+            raise InputError(f"capacity: {type(self).__name__} has none, got {shown(capacity)}")
+        with self.lock:
+            fresh = self._make(self.experts, {**self.get_params(), "capacity": as_capacity(capacity)})
+            if self.capacity is not None and fresh.capacity is None:
+                self._check_remade("capacity: expected another one, not None")
+            kept, new = fields_named(self.saved, self.state), fields_named(fresh.saved, fresh.state)
+            for name in (kept.keys() & new.keys()) - {"tokens", "price"}:
+                new[name][...] = kept[name]
+            s = fresh._weights
+            if self.capacity is None or fresh.capacity is None:
+                if self.capacity is not None:
+                    beyond = by_slot(self._weights.beyond, self._weights)
+                    s.losses[:] = s.losses + beyond if s.relative else np.maximum(0.0, s.losses - beyond)
+            else:
+                terms, tokens = s.bucket.terms, self.tokens
+                s.bucket.tokens[:] = min(terms.most, int(tokens * terms.review)), self.overdraft
+                missing = (terms.most - s.bucket.tokens[UNITS]) / terms.review
+                s.bucket.price[0] = min(self.price, terms.step * missing)
+            if s.share is None:
+                remake_all(packed(s))
+            waiting = [fresh._of_today(one) for one in self._backlog.unlabelled if self._counts(one.carry)]
+            early = {t: (fresh._of_today(one), values) for t, (one, values) in self._backlog.early.items()}
+            with held_back():
+                self.capacity, self.saved = fresh.capacity, fresh.saved
+                self._backlog.unlabelled.clear()
+                self._backlog.unlabelled.extend(waiting)
+                self._backlog.early.update(early)
+                for name in ("_call", "_hand"):
+                    vars(self).pop(name, None)
+                self.state = fresh.state
+
+    def _guessed_of(self, n_predictors: int) -> int:
+        """How many numbers were guessed when there were so many predictors."""
+        return self.n_guessed
+
+    def _of_today(self, decision: Decision) -> Decision:
+        """Translate what a decision carries from before the capacity changed: its price was 0, or counts no more."""
+        carry = decision.carry
+        if "capacity" not in self.options or len(carry) == len(self._hand.carry):
+            return decision
+        guessed = self._guessed_of(len(decision.predictions))
+        limited, free = 2 + guessed + LIMITS, (1 if self.min_observe == 0.0 and self.n_guessed == 0 else 2) + guessed
+        if self.capacity is None and len(carry) == limited:
+            own = carry[:free].copy()
+            own[1:2] = np.where(own[1:2] > FOR_LABEL, DRAWN, own[1:2])
+            return replace(decision, carry=frozen(own))
+        if self.capacity is not None and len(carry) == free:
+            return replace(
+                decision, carry=frozen(np.concatenate([carry, np.zeros(limited - LIMITS - free), [1.0, 0.0]]))
+            )
+        return decision
 
     def _aside(self) -> float:
         """What the sums leave out of a round's loss, the same for every expert."""
@@ -535,7 +775,7 @@ class WeightedLearner(KernelLearner):
         like = fields_named(self.saved, self.state)
         if self._paced:
             like = {name: array for name, array in like.items() if name not in ("weight", "factor", "sums")}
-        check_arrays(arrays, like, self.signed)
+        check_arrays(arrays, like, (*self.signed, "offset"))
         self.check_saved(arrays)
         for name, array in arrays.items():
             like[name][...] = array
@@ -552,6 +792,13 @@ class WeightedLearner(KernelLearner):
                 raise InputError(f"state: expected a rate of {s.rate.scale} or so, got {eta}")
             if learnt != math.floor(learnt) or learnt != numbers[0, LEARNT]:
                 raise InputError(f"state: expected whole rounds learnt, the same for all memories, got {learnt}")
+        held = rounds_held(s.memory, float(min(numbers[0, LEARNT], MOST_ROUNDS)))[:, np.newaxis] * (1.0 + 1e-9) + 1e-9
+        for name in ("answered", "missed"):
+            if (arrays[name] > held).any():
+                raise InputError(f"state: expected at most the rounds learnt in {name}, got {arrays[name].max()}")
+        last, cost = arrays["agreed"].tolist()
+        if last > self.round or last != math.floor(last) or cost > 1.0:
+            raise InputError(f"state: expected an earlier round and its cost, got {last} and {cost}")
         if s.layout.alone and arrays["paid"].any():
             raise InputError("state: expected costs to be among the losses where rules are not shared, got them apart")
         if s.rate.kind == OWN and not self._paced and (numbers[:, ETA] <= 0.0).any():

@@ -131,7 +131,7 @@ def prices(replay: Replay) -> str:
     """The prices of a review and a mistake; the highest one, if mistakes differ."""
     review, mistake = plain_price(replay, replay.cost * replay.price), plain_price(replay, replay.price)
     if replay.stakes:
-        return f"A review costs {review}, a mistake what is at stake in the case, at most {mistake}"
+        return f"A review costs {review}, a mistake what is at stake in the case"
     whole = "mistake" if replay.max_error is None else f"whole mistake, an error of {replay.max_error:g} or more,"
     if replay.price == 1.0 and not replay.unit:
         return f"A review costs {review} of a {whole.rstrip(',')}"
