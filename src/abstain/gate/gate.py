@@ -469,7 +469,7 @@ class Gate:
             if clock is not self._clock:
                 self._clock = clock
             self._tally.add(row)
-            self._monitor.decided(said, case, muted is not None and any(muted))
+            self._monitor.decided(asked.said, case, muted is not None and any(muted))
             if self._ages is not None:
                 if clock.last is not None:
                     self._ages.add([clock.last])
@@ -602,7 +602,7 @@ class Gate:
         with self._starting if self._learner is None else self._learner.lock:
             if self.round > 0:
                 raise InputError(f"warm_start: expected a gate before its first case, got one after {self.round}")
-            combination = self._combination
+            combination, own = self._combination, block
             if combination is not None:
                 combination = combination.copy()
                 block = combination.teach(block, as_cases(block, self._task.two, self._prices))
@@ -613,7 +613,7 @@ class Gate:
             self.learner.warm_start(X, block.losses)
             self._tally.add_all(X)
             self._combination = combination
-            self._monitor.learn(block)
+            self._monitor.learn(own)
 
     @contextmanager
     def _playing(self, delay: int = 0, later: bool = False) -> Iterator[Player]:
