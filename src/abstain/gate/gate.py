@@ -414,7 +414,7 @@ class Gate:
         learner, models, combination = self.learner, self._followed, self._combination
         said, stake, share, clock = asked
         muted = None
-        if play is None and self._on_alarm == REVIEW and self._monitor.watch.any:
+        if play is None and self._on_alarm == REVIEW and self._monitor.watch.any and any(self._monitor.watch.muted):
             muted = self._monitor.watch.muted
         if muted is not None and self._capacity is not None:
             heard = any(one is not None and not out for one, out in zip(said, muted, strict=True))
@@ -469,7 +469,7 @@ class Gate:
             if clock is not self._clock:
                 self._clock = clock
             self._tally.add(row)
-            self._monitor.decided(asked.said, case, muted is not None and any(muted))
+            self._monitor.decided(asked.said, case, muted is not None)
             if self._ages is not None:
                 if clock.last is not None:
                     self._ages.add([clock.last])
