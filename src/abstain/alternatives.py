@@ -294,6 +294,8 @@ class Renewed:
 
     model: int
     threshold: float
+    ordered = True
+    """Whether the order of confidences is needed."""
 
     def __init__(
         self, models: int, first: int, every: int, window: int, own: bool, capacity: Capacity | None
@@ -305,7 +307,7 @@ class Renewed:
         self._round = 0
         # By the number of the choice that is the first to know them.
         self._waiting: dict[int, list[Floats]] = {}
-        self._window = Window(models, window)
+        self._window = Window(models, window, self.ordered)
 
     def renew(self) -> None:
         """Choose again, on the window."""
@@ -383,11 +385,14 @@ class Retuning(Renewed):
 FARTHEST = 7.0
 """Logits of confidences are clipped to plus or minus this."""
 RIDGE = 1.0
-STEPS = 3
+STEPS = 2
+"""Newton steps of a fit, from the weights of the fit before."""
 
 
 class Stacking(Renewed):
     """The policy of `stacked`, in pieces: a logistic regression on what all models say, and Chow's rule."""
+
+    ordered = False
 
     def __init__(
         self, labelled: Rounds, every: int = EVERY, window: int = WINDOW, *, first: int | None = None,
@@ -399,12 +404,12 @@ class Stacking(Renewed):
         self._weights = np.zeros(4 * models + 1)
         self._room = np.zeros(2 * models + 1, np.int64), np.zeros(2 * models + 1)
         self._limit = np.inf
-        self._fit(labelled, 5 * STEPS)
+        self._fit(labelled, 10 * STEPS)
         self._ration(labelled)
 
     @property
     def threshold(self) -> float:  # type: ignore[override]
-        """The least share that an expected loss is limited by; with Chow's rule it differs from round to round."""
+        """NaN: the stack compares expected losses with costs, not one model's confidence with a threshold."""
         return float("nan")
 
     def renew(self) -> None:
@@ -509,10 +514,11 @@ def add_up(
 class Window:
     """The last rounds with known labels, and the order of each model's confidences in them."""
 
-    def __init__(self, models: int, size: int) -> None:
+    def __init__(self, models: int, size: int, ordered: bool = True) -> None:
+        """Begin with no rounds; without ``ordered``, no order is kept, and `choose` cannot be used."""
         self.size = size
         self._table = np.empty((0, _MODELS + 3 * models))
-        self._orders = [np.empty(0, np.int64) for _ in range(models)]
+        self._orders = [np.empty(0, np.int64) for _ in range(models if ordered else 0)]
 
     def add(self, come: list[Floats]) -> None:
         """Add rounds with new labels. Those that stay are already in order; the others are merged."""

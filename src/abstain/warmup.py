@@ -86,8 +86,8 @@ def _use(learner: KernelLearner) -> None:
 
 def _use_gates() -> None:
     """As the command and a service do: with and without a capacity, combined, losses of 0 and 1, and others."""
-    sure, same = np.random.default_rng(0).uniform(0.5, 1.0, (20, 2)), np.ones((20, 2))
-    block = Block(sure, np.zeros((20, 2)), same, answer=same, truth=np.ones(20, np.int64))
+    sure, same = np.random.default_rng(0).uniform(0.5, 1.0, (20, 2)), np.ones((20, 2), np.int64)
+    block = Block(sure, np.zeros((20, 2)), np.ones((20, 2)), answer=same.astype(np.float64), truth=same[:, 0])
     for capacity, combine in ((None, False), (0.5, False), (None, True)):
         for task in ("binary", "classes", "number"):
             if combine and task == "number":

@@ -595,3 +595,25 @@ def test_a_table_that_fails_leaves_everything_as_it_was():
     with pytest.raises(LabelError), gate._playing() as play:
         play(wrong)
     assert gate.health() == after
+
+
+@pytest.mark.parametrize("late", [0, 100])
+def test_a_combination_is_not_followed_while_it_listens_to_a_model_in_alarm(late):
+    """Single cases and tables agree, and what such cases teach is left out in both."""
+    sure, said, y = (part[:1_400] for part in broken_log())
+    options = {"labels": "both", "combine": True}
+    block = block_of(sure, said, y, truth=y)
+    gate = ab.Gate(NAMES, cost=0.2, thresholds=4, seed=0, on_alarm="review", **options)
+    with gate._playing(late) as play:
+        out = play(block)
+    other = ab.Gate(NAMES, cost=0.2, thresholds=4, seed=0, on_alarm="review", **options)
+    cases = live(other, sure, said, y, late)
+    if late > 0:
+        learn(other, cases[-late - 1], y[-late - 1])
+    assert [case.action == "review" for case in cases] == out.reviewed.tolist()
+    assert [case.model for case in cases] == [[*NAMES, "combined"][m] for m in out.model]
+    assert np.array_equal(other._combination.stacks.theta, gate._combination.stacks.theta)
+    silent = [case for case in cases if not case.lesson]
+    assert gate.health().muted == other.health().muted == len(silent) > 200
+    assert not any(case.model == "combined" and case.action == "answer" for case in silent)
+    assert any(case.model == "combined" and case.action == "answer" for case in cases)

@@ -20,7 +20,7 @@ def cases(n, seed=0):
 
 def watched(answered, n=6_000):
     """A gate that watched a policy: ``answered`` is the probability of answering, by confidence."""
-    gate, truth = ab.Gate(["claude"], cost=0.2, on_alarm="report", seed=0), []
+    gate, truth = ab.Gate(["claude"], cost=0.2, seed=0, on_alarm="report"), []
     for confidence, wrong, rng in cases(n):
         p = answered(confidence)
         done = "claude" if rng.random() < p else "review"

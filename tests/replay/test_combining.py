@@ -73,3 +73,32 @@ def test_the_command_and_the_page_name_it(tmp_path, monkeypatch):
 def test_numbers_are_not_combined():
     with pytest.raises(InputError, match="--combine: expected models that answer with classes"):
         Options(models=(model_columns("value", "a=x:e"),), label="y", max_error=1.0, combine=True)
+
+
+@pytest.mark.parametrize("classes", [("a", "b", "c"), ("no", "yes")])
+@pytest.mark.parametrize("staked", [False, True])
+def test_prices_by_kind_are_those_of_single_cases(tmp_path, classes, staked):
+    """A price for one kind of mistake, and for others one price or what is at stake."""
+    log = small_log(400, classes=classes).with_columns(
+        pl.Series("amount", np.random.default_rng(0).lognormal(2.0, 2.0, 400).round(2))
+    )
+    log.write_csv(tmp_path / "log.csv")
+    rest = {"mistake_column": "amount"} if staked else {"mistake_price": 8.0}
+    given = options(cost=None, review_price=1.0, fixed_prices=((classes[0], classes[1], 5.0),), combine=True, **rest)
+    found = replay(tmp_path / "log.csv", given, tmp_path / "out")
+    cases = pl.read_parquet(tmp_path / "out" / "cases.parquet")
+    two = {"classes": classes} if len(classes) == 2 else {}
+    kinds = {(classes[0], classes[1]): 5.0, "other": ab.PerStake(1.0) if staked else 8.0}
+    most = {"max_stake": log["amount"].max()} if staked else {}
+    gate = ab.Gate(list(NAMES), review_price=1.0, mistake_price=kinds, combine=True, seed=0, **two, **most)
+    assert (found.price, found.cost) == (gate.unit, 1.0 / gate.unit)
+    for i, row in enumerate(log.iter_rows(named=True)):
+        stake = {"stake": row["amount"]} if staked else {}
+        case = gate.decide({name: (row[name], row[f"{name}_confidence"]) for name in NAMES}, **stake)
+        assert (cases["action"][i], cases["model"][i]) == (case.action, case.model)
+        loss = gate._prices.cost
+        if case.action == "answer":
+            gate.learn(case, row["label"])
+            loss = gate._prices.full(case.answer, row["label"], row["amount"] if staked else 1.0)
+        assert cases["loss"][i] == pytest.approx(loss, rel=1e-12)
+    assert (cases["model"] == COMBINED).sum() > 0

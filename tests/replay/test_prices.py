@@ -85,3 +85,28 @@ def test_on_the_command_line(frauds):
         result, _ = run(path, *arguments, named=NAMED)
         assert result.exit_code == 2
         assert words in " ".join(result.output.split())
+
+
+def test_kinds_need_a_label_in_every_row(frauds, tmp_path):
+    """Bounds for rows without one would depend on the label."""
+    path, frame = frauds
+    frame.with_columns(label=pl.when(pl.int_range(pl.len()) % 7 > 0).then("label")).write_csv(path)
+    given = Options(models=(model_columns("class", "rules=rules:sure"),), label="label", review_price=1.0,
+                    mistake_price=20.0, fixed_prices=(("fraud", "ok", 3.0),))  # fmt: skip
+    with pytest.raises(ab.AbstainError, match="--fixed-price: expected a label in every row, got 215 rows"):
+        replay(path, given, tmp_path / "out")
+
+
+def test_what_missing_labels_may_cost_goes_by_the_stake(frauds, tmp_path):
+    """The bounds of a policy that always answers are those of right and wrong answers in the rows without a label."""
+    path, frame = frauds
+    hidden = frame.with_columns(label=pl.when(pl.int_range(pl.len()) % 7 > 0).then("label"))
+    hidden.write_csv(path)
+    given = Options(models=(model_columns("probability", "gbm=gbm"),), label="label", positive="fraud",
+                    review_price=4.0, mistake_column="amount", seeds=1)  # fmt: skip
+    found = replay(path, given, tmp_path / "out")
+    later, wrong = hidden.slice(150), (pl.col("gbm") >= 0.5) != (pl.col("label") == "fraud")
+    least = later.select(pl.when(pl.col("label").is_not_null() & wrong).then("amount").otherwise(0.0).mean()).item()
+    most = least + later.select(pl.when(pl.col("label").is_null()).then("amount").otherwise(0.0).mean()).item()
+    always = next(policy for policy in found.policies if policy.name == "always gbm")
+    assert (always.lowest * found.price, always.highest * found.price) == pytest.approx((least, most))

@@ -74,7 +74,7 @@ def test_codes_that_look_like_numbers_stay_apart(tmp_path):
     assert always.mistakes == pytest.approx(wrong)
 
 
-@pytest.mark.parametrize("nothing", ["", "NaN"])
+@pytest.mark.parametrize("nothing", ["", "NaN", "NA"])
 def test_labels_that_are_not_there(tmp_path, nothing):
     """NaN is a number that is missing; where classes are words, it is a word."""
     frame = small_log(300, classes=("1", "2"), missing=0.0)
@@ -270,3 +270,11 @@ def test_a_log_that_is_no_file_or_would_be_replaced(tmp_path):
     with pytest.raises(FileError, match="got a folder"):
         replay(tmp_path / "cases.parquet", options(), tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["replay.json"]
+
+
+def test_na_is_missing_among_words(tmp_path):
+    frame = small_log(300, missing=0.0)
+    gone = pl.int_range(300) % 5 == 0
+    frame.with_columns(gbm=pl.when(gone).then(pl.lit("NA")).otherwise("gbm")).write_csv(tmp_path / "log.csv")
+    found = replay(tmp_path / "log.csv", options(), tmp_path / "out")
+    assert "gbm has no answer in 60 rows (20 %): alone, it sends them to review." in found.notes

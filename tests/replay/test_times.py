@@ -131,6 +131,7 @@ def test_times_of_any_kind(tmp_path):
         "zulu.csv": frame.with_columns(columns.dt.to_string("%Y-%m-%dT%H:%M:%SZ")),
         "seconds.csv": frame.with_columns(seconds),
         "seconds.parquet": frame.with_columns(seconds.cast(pl.Int64)),
+        "milliseconds.csv": frame.with_columns(columns.dt.timestamp("ms")),
         "zone.parquet": frame.with_columns(columns.dt.replace_time_zone("Europe/Berlin")),
         "ns.parquet": frame.with_columns(columns.cast(pl.Datetime("ns"))),
     }

@@ -136,6 +136,13 @@ class Combination:
             self._calls[function] = found
         return found(*arguments)
 
+    def _show(self, code: Sequence[int], confidence: Sequence[float]) -> None:
+        """Let compiled functions see a case: one by one, few numbers are written faster than as a list."""
+        codes, confidences = self._code, self._confidence
+        for m in range(self.n_models):
+            codes[m] = code[m]
+            confidences[m] = confidence[m]
+
     def n_candidates(self, code: Sequence[int]) -> int:
         """Return how many candidates are judged where models answer these."""
         n = max(code, default=-1) + 1
@@ -152,7 +159,7 @@ class Combination:
         Returns:
             The combined answer, a candidate or -1; its confidence; and what each regression says of each candidate.
         """
-        self._code[:], self._confidence[:] = code, confidence
+        self._show(code, confidence)
         answer, sure = self._call(
             answer_one, self.two, self._code, self._confidence, kinds, self.chances, self.packed
         )  # fmt: skip
@@ -163,7 +170,7 @@ class Combination:
         """Learn the truth of a case."""
         code, confidence, truth, observed, chances = lesson
         n, parts = len(chances), self.chances.shape[1]
-        self._code[:], self._confidence[:] = code, confidence
+        self._show(code, confidence)
         if n > len(self._flat):  # more candidates than there are models today
             room = np.zeros((n // parts, parts))
             room.reshape(-1)[:] = chances

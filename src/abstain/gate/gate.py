@@ -483,8 +483,8 @@ class Gate:
         learner, models, combination = self.learner, self._followed, self._combination
         said, stake, at_stake, clock = asked
         muted = None
-        if play is None and self._on_alarm == REVIEW and self._monitor.watch.any:
-            muted = self._monitor.watch.muted if any(self._monitor.watch.muted) else None
+        if play is None and self._on_alarm == REVIEW and self._monitor.watch.any and any(self._monitor.watch.muted):
+            muted = self._monitor.watch.muted
         if muted is not None and self._capacity is not None:
             heard = any(one is not None and not out for one, out in zip(said, muted, strict=True))
             muted = muted if heard else None  # a case that nobody answers takes a review, whatever the capacity
@@ -702,7 +702,7 @@ class Gate:
         with self._starting if self._learner is None else self._learner.lock:
             if self.round > 0:
                 raise InputError(f"warm_start: expected a gate before its first case, got one after {self.round}")
-            combination, alone = self._combination, block
+            combination, own = self._combination, block
             if combination is not None:
                 combination = combination.copy()
                 block = combination.teach(block, as_cases(block, self._task.two, self._prices))
@@ -713,7 +713,7 @@ class Gate:
             self.learner.warm_start(X, block.learnt)
             self._tally.add_all(X)
             self._combination = combination
-            self._monitor.learn(alone)
+            self._monitor.learn(own)
 
     @contextmanager
     def _playing(self, delay: int = 0, later: bool = False) -> Iterator[Player]:

@@ -22,7 +22,7 @@ DECIDED, OBSERVED, TIME, LABEL_TIME, STAKE, LABEL = "decided", "observed", "time
 
 def is_cases(path: Path) -> bool:
     """Whether a file is one of cases rather than a table: its first line is an object of JSON."""
-    if not path.is_file():  # reading it as a table says what is wrong; opening a pipe would wait for ever
+    if not path.is_file():  # a pipe, say, which nobody may ever write to
         return False
     try:
         with path.open("rb") as stream:

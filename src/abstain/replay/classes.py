@@ -59,7 +59,7 @@ class Classes:
         import polars as pl
 
         if column.dtype == pl.String:
-            column = column.replace("", None) if self.dtype == pl.String else column.str.strip_chars()
+            column = column.replace(["", "NA"], None) if self.dtype == pl.String else column.str.strip_chars()
         made = column.cast(self.dtype, strict=False)
         return made.fill_nan(None) if made.dtype.is_float() else made
 
@@ -196,7 +196,7 @@ def _written(counts: "dict[str, pl.DataFrame]") -> "pl.DataType":
 
     for dtype in (pl.Int64(), pl.Float64()):
         for found in counts.values():
-            there = found["value"].filter(found["value"].is_not_null() & (found["value"] != ""))
+            there = found["value"].filter(found["value"].is_not_null() & ~found["value"].is_in(["", "NA"]))
             made = there.str.strip_chars().cast(dtype, strict=False)
             if made.null_count() > 0 or made.n_unique() < len(there):
                 break

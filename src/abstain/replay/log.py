@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 NEVER = np.iinfo(np.int64).max
 """The time of a label that never arrives."""
 _SECOND = 1_000_000
+MILLISECONDS = 1e11
+"""Numbers from here on are milliseconds since 1970; as seconds they would be after the year 5000."""
 
 
 def refuse(column: "pl.Series", wrong: Bools, first_row: int, expected: str) -> NoReturn:
@@ -29,12 +31,12 @@ def refuse(column: "pl.Series", wrong: Bools, first_row: int, expected: str) -> 
 
 
 def blank(column: "pl.Series") -> Bools:
-    """Which values are missing: null, NaN (also as text), or an empty text."""
+    """Which values are missing: null, NaN or NA (also as text), or an empty text."""
     import polars as pl
 
     missing = column.is_null()
     if column.dtype == pl.String:
-        missing = missing | column.str.to_lowercase().is_in(["", "nan"]).fill_null(True)
+        missing = missing | column.str.to_lowercase().is_in(["", "nan", "na"]).fill_null(True)
     elif column.dtype.is_float():
         missing = missing | column.is_nan().fill_null(True)
     return missing.to_numpy()
@@ -88,7 +90,9 @@ def microseconds(column: "pl.Series", first_row: int, *, may_miss: bool) -> Ints
         made = column.cast(pl.Datetime("us")).cast(pl.Int64)
     else:
         seconds = numbers(column, first_row)
-        check(column, np.isnan(seconds) | (np.abs(seconds) < 9e12), first_row, "a time in seconds")
+        check(column, np.isnan(seconds) | (np.abs(seconds) < 9e12), first_row, "a time in seconds or milliseconds")
+        if np.nanmin(np.abs(seconds)) >= MILLISECONDS:
+            seconds = seconds / 1e3
         return np.where(missing, NEVER, np.round(np.nan_to_num(seconds) * _SECOND).astype(np.int64))
     return np.where(missing, NEVER, made.fill_null(0).to_numpy())
 
