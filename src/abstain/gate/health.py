@@ -316,7 +316,7 @@ class ModelHealth(NamedTuple):
     labels: int
     """Cases of the model with a label, up to 1,000 ..."""
     loss: float | None
-    """... and its mean loss in them, thresholds or not, relative to the most expensive mistake."""
+    """... and its mean loss in them, thresholds or not, relative to `Gate.unit`, at most 1 each."""
     alarm: str | None
     """What it does otherwise than before; None if it is not in alarm."""
     since: int | None
