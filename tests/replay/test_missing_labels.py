@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import abstain as ab
 from abstain.errors import InputError
 from abstain.replay.run import replay
 
@@ -243,3 +244,14 @@ def test_no_label_in_the_first_tenth(tmp_path):
     frame.write_csv(tmp_path / "log.csv")
     with pytest.raises(InputError, match="expected rows with a label in its first tenth"):
         replay(tmp_path / "log.csv", options(), tmp_path / "out")
+
+
+def test_a_warm_start_learns_from_labels_alone(tmp_path):
+    """Rows without a label are not taken for rows in which every model is right."""
+    log = small_log(400)
+    hidden = log.with_columns(label=pl.when(pl.int_range(pl.len()) % 2 > 0).then("label"))
+    hidden.write_csv(tmp_path / "log.csv")
+    replay(tmp_path / "log.csv", options(warm_start=0.5, seeds=1), tmp_path / "out")
+    left, gate = ab.load(tmp_path / "out" / "gate.abstain"), ab.Gate(list(NAMES), cost=0.25, seed=0)
+    gate.warm_start(log[1:200:2])
+    assert left._tally.n - left.round == gate._tally.n == 100

@@ -270,7 +270,7 @@ class PlayedLabels:
         come = self._learner.comes(self._origin + self._played + 1, n)[np.arange(n), reviewed.astype(np.int64)]
         due = row + self._delay + 1 if block.due is None else block.due[rows]
         came = np.zeros(n, np.int64) if block.came is None else block.came[rows]
-        losses = np.where(np.isnan(block.confidence[rows]), np.nan, block.learnt[rows])
+        losses = np.where(np.isnan(block.confidence[rows]), np.nan, np.minimum(1.0, block.losses[rows]))
         price = np.where(reviewed, np.nan, played.loss * prices.unit)
         for name, values in (("due", due), ("came", came), ("row", row), ("price", price), ("losses", losses)):
             setattr(self, f"_{name}", np.concatenate([getattr(self, f"_{name}"), values[come]]))

@@ -299,8 +299,9 @@ class Run:
     def play(self, delay: int, look: Callable[[Slice, PlayedCases], None] = lambda part, played: None) -> None:
         """Play all rows; ``look`` is called after each slice."""
         for part in self._rows.slices():
-            if part.begin < self._origin:
-                self.gate._teach(part.before(self._origin).with_label().block(0))
+            known = part.before(self._origin).with_label()
+            if known.n > 0:
+                self.gate._teach(known.block(0))
         with self.gate._playing(delay, self._rows.has("due")) as decide:
             for whole in self._rows.slices():
                 part = whole.from_on(self._origin)
