@@ -78,7 +78,11 @@ def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: li
     doc = "\n".join(lines)
     meaning = inherited(obj) if isinstance(obj, type) else described(doc)
     types = annotated(obj.__init__ if isinstance(obj, type) else inspect.unwrap(obj))
-    lines[:] = tabled(doc, list(inspect.signature(obj).parameters), meaning, types).split("\n")
+    try:
+        parameters = list(inspect.signature(obj).parameters)
+    except ValueError:  # a warning or an error without a constructor of its own
+        return
+    lines[:] = tabled(doc, parameters, meaning, types).split("\n")
 
 
 def named(

@@ -85,3 +85,16 @@ def test_with_labels_at_once_nothing_is_open(name):
         decision = learner.decide(x)
         if not decision.abstained:
             learner.learn(decision, label)
+
+
+@pytest.mark.parametrize("kind", [ab.UCBGT, ab.Exp3Abs])
+def test_single_rounds_go_on_after_a_game_with_late_labels(kind):
+    """Labels that are open at the end of a table are learnt by the same compiled function as single rounds."""
+    X, y = ab.datasets.load("synthetic", n=40, seed=0)
+    learner = kind(ab.experts.hyperplanes(2, 5, 6, seed=0), cost=0.3, seed=1)
+    ab.simulate(learner, X[:20], y[:20], delay=3)
+    for x, label in zip(X[20:], y[20:], strict=True):
+        decision = learner.decide(x)
+        if decision.round in learner.pending:
+            learner.learn(decision, label)
+    assert learner.round == 40

@@ -184,7 +184,8 @@ def test_ten_million_rounds():
     arrays = learner.arrays()
     assert learner.n_regions <= 21**3
     assert all(np.isfinite(array).all() for array in arrays.values())
-    learner.set_arrays(arrays)
+    with learner.lock:
+        learner.set_arrays(arrays)
     assert losses[-1] < losses[0]
 
 
@@ -255,10 +256,11 @@ def test_states_that_cannot_be(match, spoil):
     learner = ab.UCBAbs(RINGS, cost=0.3)
     ab.simulate(learner, X, y)
     arrays = learner.arrays()
-    learner.set_arrays(arrays)
+    with learner.lock:
+        learner.set_arrays(arrays)
     before = state_of(learner)
     spoil(arrays)
-    with pytest.raises(InputError, match=match):
+    with learner.lock, pytest.raises(InputError, match=match):
         learner.set_arrays(arrays)
     assert all(np.array_equal(value, before[name]) for name, value in state_of(learner).items())
 

@@ -95,7 +95,8 @@ def test_an_estimate_by_hand():
     assert learner.counts.tolist() == [8, 8]
     arrays = learner.arrays()
     arrays["losses"][0] = 9.0  # expert 0 looks worse, so that expert 1 is chosen
-    learner.set_arrays(arrays)
+    with learner.lock:
+        learner.set_arrays(arrays)
     decision = learner.decide([1.0, 1.0, -1.0])
     assert decision.expert == 1
     assert decision.abstained
@@ -178,9 +179,10 @@ def test_states_that_cannot_be(match, name, value):
     learner = ab.UCBDSG(RINGS, cost=0.3)
     ab.simulate(learner, X, y)
     arrays = learner.arrays()
-    learner.set_arrays(arrays)
+    with learner.lock:
+        learner.set_arrays(arrays)
     before = state_of(learner)
     arrays[name].flat[0] = value
-    with pytest.raises(InputError, match=match):
+    with learner.lock, pytest.raises(InputError, match=match):
         learner.set_arrays(arrays)
     assert all(np.array_equal(value, before[name]) for name, value in state_of(learner).items())

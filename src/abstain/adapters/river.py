@@ -130,7 +130,7 @@ class GateClassifier(base.Classifier):
         self.gate = Gate(
             list(self._named), cost=COST if cost is None and review_price is None else cost, review_price=review_price,
             mistake_price=mistake_price, classes=classes, labels=labels, thresholds=thresholds, capacity=capacity,
-            learner=learner, seed=seed,
+            learner=learner, on_alarm="report", seed=seed,  # models that learn on the way change by themselves
         )  # fmt: skip
         self._open = OpenCases(as_count(most_open, "most_open"))
 

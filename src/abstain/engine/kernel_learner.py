@@ -538,7 +538,8 @@ class KernelLearner(Learner):
             expert, cost, seen = late.expert.item(k), late.cost.item(k), late.seen.item(k)
             if expert >= 0:
                 late.expert[k] = -1
-                self._call("learn", expert, late.abstains[k], late.losses[k], seen, cost, late.carry[k], self._packed)
+                losses = late.losses[k].astype(np.float64)
+                self._call("learn", expert, late.abstains[k], losses, seen, cost, late.carry[k], self._packed)
                 if late.expected[k]:
                     self._backlog.heard(late.round.item(k), self.round - late.round.item(k))
 
