@@ -23,6 +23,7 @@ LEARNERS = {
 
 @pytest.mark.parametrize("ties", ["first", "random"])
 @pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.sample(8)
 def test_every_learner(name, ties):
     check_learner(lambda: LEARNERS[name](RINGS, cost=0.3, seed=1, ties=ties))
 
@@ -43,6 +44,7 @@ EXPERTS = {
 
 @pytest.mark.parametrize("learner", [ab.UCB, ab.UCBNT, ab.UCBGT, ab.FullSupervision])
 @pytest.mark.parametrize("name", EXPERTS)
+@pytest.mark.sample(8)
 def test_every_kind_of_experts(name, learner):
     check_learner(lambda: learner(EXPERTS[name], cost=0.3))
 

@@ -462,6 +462,7 @@ def test_labels_end_the_alarm_of_a_model_that_is_as_good_as_before():
     assert gate.health().models[0].alarm is None
 
 
+@pytest.mark.long
 def test_a_capacity_is_kept_though_all_models_are_in_alarm():
     sure, said, y = stream(4_000, accuracy=0.9, models=2, broken=slice(2_000, None))
     gate = ab.Gate(["a", "b"], cost=0.2, thresholds=4, seed=0, on_alarm="review", capacity=0.1)
@@ -598,6 +599,7 @@ def test_a_table_that_fails_leaves_everything_as_it_was():
 
 
 @pytest.mark.parametrize("late", [0, 100])
+@pytest.mark.long
 def test_a_combination_is_not_followed_while_it_listens_to_a_model_in_alarm(late):
     """Single cases and tables agree, and what such cases teach is left out in both."""
     sure, said, y = (part[:1_400] for part in broken_log())

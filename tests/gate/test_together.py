@@ -156,6 +156,7 @@ def test_a_file_has_all_of_it(tmp_path, maturity):
     assert gate.health() == other.health()
 
 
+@pytest.mark.long
 def test_shares_that_are_given_leave_no_past_to_count_anew():
     def learner(experts, **options):
         return ab.Exp3Abs(experts, memory="share", **options)

@@ -179,6 +179,7 @@ def test_rules_that_newer_options_obey(options):
 
 @pytest.mark.parametrize("eta", ["adaptive", "anytime", "tuned", 0.1])
 @pytest.mark.parametrize("cost", [0.0, 1.0, 0.3, np.linspace(0, 1, 1000)])
+@pytest.mark.sample(4)
 def test_rules_all_learners_obey(eta, cost):
     experts = ab.experts.hyperplanes(2, 4, 5, seed=0)
     check_learner(lambda: ab.Exp3Abs(experts, cost=cost, eta=eta, horizon=200, seed=1))

@@ -149,6 +149,7 @@ def learnt(kind, feedback, floor, experts, memory=None, guard=None):
     ((0.3, 1.0), 1.0), ((0.6, 0.0), 0.6), ((0.9, 0.2), 0.7), ((0.2, 0.9), 0.9), ("both", 1.0), ((0.5, 0.5), 0.5),
 ])  # fmt: skip
 @pytest.mark.parametrize("memory", [None, "adaptive"])
+@pytest.mark.sample(16)
 def test_the_label_is_seen_as_often_as_is_said(kind, experts, feedback, floor, memory):
     """By enumeration: the experts followed for numbers u evenly over the unit interval, each side of every edge."""
     learner = learnt(kind, feedback, floor, experts, memory)

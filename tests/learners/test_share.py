@@ -38,7 +38,9 @@ def test_estimates_are_those_of_all_rounds():
 
 
 @pytest.mark.parametrize("eta", [1e-6, 1.0, 1e3, 1e9])
-@pytest.mark.parametrize("experts", [ab.experts.from_columns(3, 2), ab.experts.thresholds(3, [0.0, 5.0])])
+@pytest.mark.parametrize(
+    "experts", [ab.experts.from_columns(3, 2), ab.experts.thresholds(3, [0.0, 5.0])], ids=["cells", "singles"]
+)
 def test_nothing_overflows_and_nothing_vanishes(eta, experts):
     """Everybody errs or pays for long, also with estimates of 1,000: at large rates no weight would be left."""
     T, rng = 4000, np.random.default_rng(0)
@@ -91,6 +93,7 @@ class Plain(WeightedLearner):
     weight_kernels = WeightKernels()
 
 
+@pytest.mark.long
 def test_own_learners_may_give_shares():
     X, y = ab.datasets.load("synthetic", n=500, seed=0)
     own, ours = (kind(RINGS, cost=0.3, memory="share", seed=1) for kind in (Plain, ab.Exp3Abs))

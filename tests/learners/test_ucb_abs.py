@@ -96,12 +96,14 @@ def test_patterns_that_fill_a_word(n_rules):
 
 
 @pytest.mark.parametrize("name", EXPERTS)
+@pytest.mark.sample(4)
 def test_rules_all_learners_obey(name):
     check_learner(lambda: ab.UCBAbs(EXPERTS[name], cost=0.3))
 
 
 @pytest.mark.parametrize("name", COSTS)
 @pytest.mark.parametrize("loss", ["zero_one", "ramp", "hinge"])
+@pytest.mark.sample(3)
 def test_rules_with_every_cost_and_loss(name, loss):
     check_learner(lambda: ab.UCBAbs(RINGS, cost=COSTS[name], loss=loss))
 

@@ -80,6 +80,7 @@ def test_labels_come_by_time(tmp_path):
     ("maturity", "given"), [("2 hours", {}), (200, {}), ("2 hours", {"delay": 5}), ("40", {"delay": 30})]
 )
 @pytest.mark.parametrize("labels", ["answered", "both"])
+@pytest.mark.sample(4)
 def test_labels_are_learnt_at_an_age(tmp_path, maturity, given, labels):
     """If all labels come before that age, the replay is what `decide` and `learn` do, also without a label."""
     rng, frame = np.random.default_rng(0), with_times(small_log(700, seed=5), late=60)

@@ -53,6 +53,7 @@ STREAMS = {"bloom": BLOOM, "trap": ab.instances.trap(length=200), "switching": a
 
 @pytest.mark.parametrize("name", STREAMS)
 @pytest.mark.parametrize("eta", ["adaptive", "anytime", "tuned", 0.03])
+@pytest.mark.sample(4)
 def test_quantiles_below_the_bound(name, eta):
     """Of 300 runs at most a share of delta exceeds the bound, for three deltas, if the bound is below T."""
     stream, ix = STREAMS[name], 0.04
@@ -85,6 +86,7 @@ def tails_of_falling_ix(eta, count):
 
 
 @pytest.mark.parametrize("eta", ["adaptive", "anytime", "tuned"])
+@pytest.mark.long
 def test_quantiles_below_the_bound_if_ix_falls_with_the_rate(eta):
     """Of 200 runs on the late bloomer and on a random game at most a share of delta exceeds a bound below T."""
     for regrets, bounds in tails_of_falling_ix(eta, 200):
