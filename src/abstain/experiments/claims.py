@@ -1,5 +1,6 @@
 """Claims: a sentence about results, the rule that decides it, and the verdict."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -17,8 +18,6 @@ Word: TypeAlias = Literal["holds", "holds in part", "fails", "not judged"]
 MARKS: dict[Word, str] = {"holds": "●", "holds in part": "◐", "fails": "○", "not judged": "·"}
 """A shape for every verdict, so that none depends on colour."""
 _COLOURS = {"holds": "green", "holds in part": "yellow", "fails": "red", "not judged": "dim"}
-_SHOWN = 3
-"""Settings named under a claim in the terminal. The report lists all."""
 
 PART = 0.5
 """A claim about all settings holds in part if it is true in at least half of them: it is then the rule, with
@@ -191,22 +190,19 @@ def verdict(claim: Claim, results: Results) -> Verdict:
 
 
 def table(verdicts: Sequence[Verdict]) -> "Table":
-    """A Rich table: one row per claim with its verdict, the numbers and the first settings in which it fails."""
+    """A Rich table: one row per claim with its verdict, and how many there are of each; the report has the numbers."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    result = Table(title="Claims", box=box.SIMPLE_HEAD, expand=True, padding=(0, 1, 1, 0))
+    words = Counter(one.label for one in verdicts)
+    counts = ", ".join(f"{n} {word}" for word, n in words.items())
+    result = Table(title="Claims", box=box.SIMPLE_HEAD, expand=True)
+    result.caption = f"{counts}. The report has the numbers, and where a claim fails."
     result.add_column("", justify="right", no_wrap=True)
-    result.add_column("claim", ratio=4)
+    result.add_column("claim", ratio=1)
     result.add_column("verdict", no_wrap=True)
-    result.add_column("numbers", ratio=7)
     for one in verdicts:
-        numbers = Text(one.numbers)
-        for failure in one.fails_at[:_SHOWN]:
-            numbers.append(f"\n○ {failure}", style="dim")
-        if len(one.fails_at) > _SHOWN:
-            numbers.append(f"\n  and {len(one.fails_at) - _SHOWN} more", style="dim")
         word = Text(f"{one.mark} {one.label}", style=_COLOURS[one.verdict])
-        result.add_row(str(one.number), Text(one.claim), word, numbers)
+        result.add_row(str(one.number), Text(one.claim), word)
     return result

@@ -33,6 +33,8 @@ QUICK = (
 )
 SHOWN = 12
 """Settings whose numbers are printed."""
+ROWS = 30
+"""Larger tables of paired differences are in the report alone."""
 
 
 def reproduce(
@@ -111,11 +113,11 @@ def reproduce(
     )
     page = report.write(out / "report.html", verdicts, pictures.drawn, studies, facts)
     with_results = [study for study in played if study.name in session.curves["study"]]
-    if with_results:
+    if with_results and not tables:
         console.print(_finals(means, with_results[0]))
     for table in tables:
         console.print(overview_table(table.name, table.overview))
-        if alone.intersection(table.finals["study"]):
+        if alone.intersection(table.finals["study"]) and len(table.finals) <= ROWS:
             console.print(differences_table(table, SHOWN))
     if verdicts:
         console.print(claims.table(verdicts))
