@@ -200,7 +200,7 @@ class GateBody(Body):
     )
     mode: Mode = Field(
         default="live",
-        description='"live" decides; "shadow" watches the caller\'s own decisions; "paused" sends every case to review.',
+        description='"live" decides; "shadow" watches the caller\'s decisions; "paused" sends every case to review.',
     )
     today: Threshold | None = Field(
         default=None, description="The policy that savings are compared with: a model and its threshold."
