@@ -14,7 +14,7 @@ import random
 import time as clock
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 from urllib.parse import quote
@@ -32,6 +32,9 @@ M = TypeVar("M", bound=BaseModel)
 Answer = tuple[str | int, float] | Mapping[str, Any] | float | None
 """What a model said: a class and a confidence, a probability, None; or, as the service takes it, a mapping."""
 Time = datetime | str | float | None
+"""When a case came: seconds since 1970, or a date and time, read as UTC unless it says otherwise."""
+Moment = datetime | float | None
+"""When by the service's clock: seconds since 1970, or a date and time, read as UTC unless it says otherwise."""
 
 URL = "http://127.0.0.1:8000"
 TIMEOUT, RETRIES = 10.0, 5
@@ -102,6 +105,12 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__}: {shown(value)}")
 
 
+def _seconds(moment: Moment) -> float | None:
+    if not isinstance(moment, datetime):
+        return moment
+    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
+
+
 def _segment(text: str, what: str) -> str:
     """A part of a path; dots alone would be taken for folders."""
     if not isinstance(text, str) or not text:
@@ -156,8 +165,12 @@ def _one(model: type[M]) -> Callable[[httpx.Response], M]:
     return lambda answer: _known(model, answer.json())
 
 
-def _many(model: type[M], key: str) -> Callable[[httpx.Response], list[M]]:
-    return lambda answer: [_known(model, one) for one in answer.json()[key]]
+def _many(model: type[M]) -> Callable[[httpx.Response], list[M]]:
+    return lambda answer: [_known(model, one) for one in answer.json()]
+
+
+def _labelled(answer: httpx.Response) -> list[LabelReply]:
+    return [_known(LabelReply, one) for one in answer.json()["labels"]]
 
 
 def _plainly(answer: httpx.Response) -> Any:
@@ -252,12 +265,12 @@ class _Calls:
 
     @staticmethod
     def _label_many(gate: str, labels: Iterable[Mapping[str, Any]]) -> _Call[list[LabelReply]]:
-        return _Call("POST", _gate(gate, "labels"), _many(LabelReply, "labels"), {"labels": list(labels)})
+        return _Call("POST", _gate(gate, "labels"), _labelled, {"labels": list(labels)})
 
     @staticmethod
     def _reviews(gate: str, state: str, limit: int, after: int) -> _Call[list[ReviewReply]]:
         query = {"state": state, "limit": limit, "after": after}
-        return _Call("GET", _gate(gate, "reviews"), _many(ReviewReply, "reviews"), query=query)
+        return _Call("GET", _gate(gate, "reviews"), _many(ReviewReply), query=query)
 
     @staticmethod
     def _events(gate: str, after: int) -> _Call[list[EventReply]]:
@@ -265,17 +278,14 @@ class _Calls:
 
     @staticmethod
     def _savings(
-        gate: str, since: Time, until: Time, model: str | None, threshold: float | None
+        gate: str, since: Moment, until: Moment, model: str | None, threshold: float | None
     ) -> _Call[dict[str, Any]]:
-        times = {
-            name: _plain(one) if isinstance(one, datetime) else one
-            for name, one in (("since", since), ("until", until))
-        }
+        times = {"since": _seconds(since), "until": _seconds(until)}
         return _Call("GET", _gate(gate, "savings"), _plainly, query={**times, "model": model, "threshold": threshold})
 
     @staticmethod
     def _gates() -> _Call[list[GateReply]]:
-        return _Call("GET", "/v1/gates", _many(GateReply, "gates"))
+        return _Call("GET", "/v1/gates", _many(GateReply))
 
     @staticmethod
     def _simple(method: str, gate: str, *rest: str, read: Callable[[httpx.Response], T], body: Any = None) -> _Call[T]:
@@ -367,10 +377,6 @@ class Client(_Calls):
     def set_mode(self, gate: str, mode: str) -> GateReply:
         """Set the mode: "live", "shadow" or "paused"."""
         return self._send(self._simple("POST", gate, "mode", read=_one(GateReply), body={"mode": mode}))
-
-    def accept(self, gate: str) -> GateReply:
-        """Resume a gate that was stopped because its journal did not replay exactly."""
-        return self._send(self._simple("POST", gate, "accept", read=_one(GateReply)))
 
     def decide(
         self,
@@ -474,7 +480,7 @@ class Client(_Calls):
 
     def policy(self, gate: str) -> list[dict[str, Any]]:
         """Return what the gate has learnt: models and thresholds with their weights and prices."""
-        found: list[dict[str, Any]] = self._send(self._simple("GET", gate, "policy", read=_plainly))["policy"]
+        found: list[dict[str, Any]] = self._send(self._simple("GET", gate, "policy", read=_plainly))
         return found
 
     def health(self, gate: str) -> dict[str, Any]:
@@ -486,8 +492,8 @@ class Client(_Calls):
         self,
         gate: str,
         *,
-        since: Time = None,
-        until: Time = None,
+        since: Moment = None,
+        until: Moment = None,
         model: str | None = None,
         threshold: float | None = None,
     ) -> dict[str, Any]:
@@ -574,10 +580,6 @@ class AsyncClient(_Calls):
         """As `Client.set_mode`."""
         return await self._send(self._simple("POST", gate, "mode", read=_one(GateReply), body={"mode": mode}))
 
-    async def accept(self, gate: str) -> GateReply:
-        """As `Client.accept`."""
-        return await self._send(self._simple("POST", gate, "accept", read=_one(GateReply)))
-
     async def decide(
         self,
         gate: str,
@@ -625,7 +627,7 @@ class AsyncClient(_Calls):
 
     async def policy(self, gate: str) -> list[dict[str, Any]]:
         """As `Client.policy`."""
-        found: list[dict[str, Any]] = (await self._send(self._simple("GET", gate, "policy", read=_plainly)))["policy"]
+        found: list[dict[str, Any]] = await self._send(self._simple("GET", gate, "policy", read=_plainly))
         return found
 
     async def health(self, gate: str) -> dict[str, Any]:
@@ -637,8 +639,8 @@ class AsyncClient(_Calls):
         self,
         gate: str,
         *,
-        since: Time = None,
-        until: Time = None,
+        since: Moment = None,
+        until: Moment = None,
         model: str | None = None,
         threshold: float | None = None,
     ) -> dict[str, Any]:

@@ -152,7 +152,7 @@ def test_an_answer_of_somebody_else_is_a_problem_too(answer):
         client(Server(answer)).gate("g")
 
 
-@pytest.mark.parametrize("body", [{"nothing": 1}, [], "text"])
+@pytest.mark.parametrize("body", [{"nothing": 1}, [1], "text", 7])
 def test_success_with_another_body_is_a_problem(body):
     with pytest.raises(ServiceProblem, match="the answer is not the service's"):
         client(Server(ok(body))).gates()
@@ -226,20 +226,26 @@ def test_events_are_read_page_by_page():
     assert [one.url.params["after"] for one in server.asked] == ["0", "2", "3"]
 
 
+@pytest.mark.parametrize("since", [datetime(2026, 1, 2), datetime(2026, 1, 2, tzinfo=UTC), 1767312000.0])
+def test_a_period_is_asked_for_in_seconds(since):
+    server = Server(ok({}))
+    client(server).savings("g", since=since)
+    assert dict(server.asked[0].url.params) == {"since": "1767312000.0"}
+
+
 CALLS = {
     "put_gate": (("g",), {"models": ["a"], "cost": 0.2}, ok(GATE, 201)),
-    "gates": ((), {}, ok({"gates": [GATE]})),
+    "gates": ((), {}, ok([GATE])),
     "gate": (("g",), {}, ok(GATE)),
     "delete_gate": (("g",), {}, httpx.Response(204)),
     "set_mode": (("g", "paused"), {}, ok(GATE)),
-    "accept": (("g",), {}, ok(GATE)),
     "decide": (("g", "c1", {"a": ("x", 0.9)}), {}, ok(DECISION)),
     "decide_many": (("g", [{"case": "c1", "answers": {}}]), {}, ok({"decisions": [DECISION]})),
     "decision": (("g", "c1"), {}, ok(CASE)),
     "label": (("g", "c1", "x"), {"source": "review", "correction": True}, ok({"case": "c1", "status": "corrected"})),
     "label_many": (("g", [{"case": "c1", "label": "x"}]), {}, ok({"labels": [{"case": "c1", "status": "learnt"}]})),
-    "reviews": (("g",), {"limit": 5, "after": 3}, ok({"reviews": [REVIEW]})),
-    "policy": (("g",), {}, ok({"policy": [{"model": "a"}]})),
+    "reviews": (("g",), {"limit": 5, "after": 3}, ok([REVIEW])),
+    "policy": (("g",), {}, ok([{"model": "a"}])),
     "health": (("g",), {}, ok({"alarms": []})),
     "savings": (("g",), {"since": datetime(2026, 1, 2, tzinfo=UTC), "model": "a", "threshold": 0.8}, ok({"saved": 1})),
 }
