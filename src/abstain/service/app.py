@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import json
 import math
 import re
+import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
@@ -43,6 +45,7 @@ from .front import LOG, Front, problem, refusal, segment_of
 from .keys import Keyring, permits
 from .metrics import Metrics
 from .problems import Forbidden, Invalid, NotReady, ServiceError
+from .savings import savings_of
 from .service import Service
 from .store import KeyRecord
 
@@ -141,9 +144,9 @@ def make_app(
     app.add_exception_handler(ServiceError, _service_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)
+    _add_cases(app, service)  # the first routes are found first
+    _add_gates(app, service)
     _add_operations(app, service, metrics)
-    _add_gates(app, service, door)
-    _add_cases(app, service)
     _add_readings(app, service)
     _add_page(app, service, door)
     app.add_middleware(Front, allowed_hosts=allowed_hosts, observe=metrics.observe)
@@ -223,8 +226,9 @@ def _allowed(request: Request) -> list[str]:
 # Routes.
 
 
-def _json(reply: BaseModel, status: int = 200) -> Response:
-    return Response(reply.model_dump_json(), status_code=status, media_type="application/json")
+def _json(reply: BaseModel, status: int = 200, *, exclude_none: bool = False) -> Response:
+    text = reply.model_dump_json(exclude_none=exclude_none)
+    return Response(text, status_code=status, media_type="application/json")
 
 
 def _plain_json(value: Any) -> Response:
@@ -285,7 +289,7 @@ def _document(app: FastAPI) -> dict[str, Any]:
     return app.openapi_schema
 
 
-def _add_gates(app: FastAPI, service: Service, door: Door) -> None:
+def _add_gates(app: FastAPI, service: Service) -> None:
     @app.get("/v1/gates", summary="All gates that the key may see", tags=["gates"], openapi_extra=_needs("any"))
     async def list_gates(request: Request) -> list[GateReply]:
         if not service.ready:
@@ -364,16 +368,22 @@ def _add_cases(app: FastAPI, service: Service) -> None:
         about["case"] = case
         reply = await service.label(gate, case, body)
         about["label_status"] = reply.status
-        return _json(reply, 202 if reply.status == "unknown" else 200)
+        return _json(reply, 202 if reply.status == "unknown" else 200, exclude_none=True)
 
-    @app.post("/v1/gates/{gate}/labels", summary="Bring many labels", tags=["cases"], openapi_extra=_needs("label"))
-    async def label_many(gate: GateName, body: LabelsBody, request: Request) -> LabelsReply:
+    @app.post(
+        "/v1/gates/{gate}/labels",
+        summary="Bring many labels",
+        tags=["cases"],
+        openapi_extra=_needs("label"),
+        response_model=LabelsReply,
+    )
+    async def label_many(gate: GateName, body: LabelsBody, request: Request) -> Response:
         _note_cases(request.state.about, [row.case for row in body.labels])
         replies = await service.label_many(gate, body.labels)
         counts: dict[str, int] = {}
         for reply in replies:
             counts[reply.status] = counts.get(reply.status, 0) + 1
-        return LabelsReply(labels=replies, counts=counts)
+        return _json(LabelsReply(labels=replies, counts=counts), exclude_none=True)
 
     @app.get(
         "/v1/gates/{gate}/reviews",
@@ -443,6 +453,27 @@ def _add_readings(app: FastAPI, service: Service) -> None:
     )
     async def health(gate: GateName) -> Response:
         return _plain_json(await service.health(gate))
+
+    @app.get(
+        "/v1/gates/{gate}/savings",
+        summary="What the gate cost over a period, and what another policy would have cost",
+        tags=["readings"],
+        openapi_extra=_needs("read"),
+        response_model=dict[str, Any],
+    )
+    async def savings(
+        gate: GateName,
+        since: Moment = None,
+        until: Moment = None,
+        model: Annotated[str | None, Query(max_length=200, description="Compare with this model ...")] = None,
+        threshold: Annotated[float | None, Query(ge=-1, le=1, description="... and this threshold.")] = None,
+    ) -> Response:
+        if (model is None) != (threshold is None):
+            missing = "model" if model is None else "threshold"
+            raise Invalid.at(missing, "expected a model and a threshold, or neither (today's policy)")
+        asked = None if model is None else (model, threshold)
+        found = await savings_of(service, gate, now=time.time(), since=since, until=until, asked=asked)
+        return _plain_json(dataclasses.asdict(found))
 
 
 _NDJSON: dict[str, Any] = {

@@ -10,6 +10,7 @@ import logging
 import signal
 import socket
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -123,6 +124,9 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
         before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
@@ -131,7 +135,12 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def _run(app: Any, listener: socket.socket, say: Callable[[str], None]) -> int:
+def server_of(app: Any) -> uvicorn.Server:
+    """The server of an application, with the limits that hold before a call reaches it.
+
+    Args:
+        app: The application.
+    """
     config = uvicorn.Config(
         app,
         lifespan="on",
@@ -145,7 +154,11 @@ def _run(app: Any, listener: socket.socket, say: Callable[[str], None]) -> int:
         timeout_keep_alive=30,
         h11_max_incomplete_event_size=HEADER_LIMIT,
     )
-    server = _Server(config)
+    return _Server(config)
+
+
+def _run(app: Any, listener: socket.socket, say: Callable[[str], None]) -> int:
+    server = server_of(app)
     failed: list[str] = []
 
     def stop(reason: str) -> None:
