@@ -103,6 +103,9 @@ class SnapshotRecord:
     seq: int
     version: str
     at: float
+    mode: str
+    settings: str
+    """Those of the service at that time, as JSON."""
     file: bytes
 
 
@@ -346,16 +349,13 @@ class SqlStore:
         """Write a snapshot, drop all but the last ones, and the handles that only the dropped ones needed."""
         ours = SNAPSHOTS.c.gate == new.gate
         to.execute(delete(SNAPSHOTS).where(ours, SNAPSHOTS.c.seq >= new.seq))
-        kept = list(to.scalars(select(SNAPSHOTS.c.seq).where(ours).order_by(SNAPSHOTS.c.seq.desc())))
+        older = list(to.scalars(select(SNAPSHOTS.c.seq).where(ours).order_by(SNAPSHOTS.c.seq.desc())))
         to.execute(insert(SNAPSHOTS), [_row(new)])
-        oldest, dropped = ([new.seq, *kept][:KEPT_SNAPSHOTS])[-1], kept[KEPT_SNAPSHOTS - 1 :]
-        if not dropped:
-            return
+        there = [new.seq, *older]
+        oldest, before = there[:KEPT_SNAPSHOTS][-1], [*there[KEPT_SNAPSHOTS:], 0][0]
         to.execute(delete(SNAPSHOTS).where(ours, SNAPSHOTS.c.seq < oldest))
         of = EVENTS.c
-        closed = select(of.case).where(
-            of.gate == new.gate, of.seq > dropped[-1], of.seq <= oldest, of.kind.in_(CLOSING)
-        )
+        closed = select(of.case).where(of.gate == new.gate, of.seq > before, of.seq <= oldest, of.kind.in_(CLOSING))
         to.execute(update(CASES).where(CASES.c.gate == new.gate, CASES.c.case.in_(closed)).values(handle=None))
 
     # Reading.

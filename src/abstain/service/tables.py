@@ -70,6 +70,8 @@ SNAPSHOTS = Table(
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
     Column("version", String(64), nullable=False),
     Column("at", Float, nullable=False),
+    Column("mode", String(16), nullable=False),
+    Column("settings", Text, nullable=False),  # JSON
     Column("file", LargeBinary, nullable=False),
 )
 KEYS = Table(

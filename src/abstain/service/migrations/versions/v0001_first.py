@@ -70,6 +70,8 @@ def upgrade() -> None:
         sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
         sa.Column("version", sa.String(64), nullable=False),
         sa.Column("at", sa.Float, nullable=False),
+        sa.Column("mode", sa.String(16), nullable=False),
+        sa.Column("settings", sa.Text, nullable=False),
         sa.Column("file", sa.LargeBinary, nullable=False),
     )
     op.create_table(
