@@ -183,6 +183,15 @@ def test_a_path_trick_is_refused(api, path):
     assert "root:" not in head
 
 
+def answer_to(api, data: bytes) -> bytes:
+    with socket.create_connection((api.base_url.host, api.base_url.port), timeout=10) as wire:
+        try:
+            wire.sendall(data)
+            return wire.recv(65_536)
+        except (ConnectionResetError, BrokenPipeError):
+            return b""
+
+
 def test_a_body_beyond_the_limit_is_refused_however_it_is_sent(api):
     refused(post(api, DECISIONS, b"x" * (1 << 20) + b"x"), 413)
 
@@ -191,7 +200,8 @@ def test_a_body_beyond_the_limit_is_refused_however_it_is_sent(api):
             yield b" " * 65_536
 
     refused(api.post(DECISIONS, content=parts(), headers={"Content-Type": "application/json"}), 413)
-    refused(post(api, DECISIONS, b"{}", **{"Content-Length": "9" * 30}), 400, 413)
+    head = f"POST {DECISIONS} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {'9' * 18}\r\n\r\n{{}}"
+    assert b" 413 " in answer_to(api, head.encode())
 
 
 def test_a_body_that_is_not_json_by_its_own_account_is_refused(api):
@@ -201,15 +211,6 @@ def test_a_body_that_is_not_json_by_its_own_account_is_refused(api):
         api, DECISIONS, json.dumps(case("kind")).encode(), **{"Content-Type": "application/json; charset=utf-8"}
     )
     assert typed.status_code == 200
-
-
-def answer_to(api, data: bytes) -> bytes:
-    with socket.create_connection((api.base_url.host, api.base_url.port), timeout=10) as wire:
-        try:
-            wire.sendall(data)
-            return wire.makefile("rb").read()
-        except (ConnectionResetError, BrokenPipeError):
-            return b""
 
 
 def test_a_flood_of_headers_stops_at_the_limit(api):

@@ -50,6 +50,8 @@ def serve(
     snapshot_every: int = 5_000,
     log_level: str = "info",
     allowed_hosts: Sequence[str] = (),
+    address: str | None = None,
+    lease: float = 10.0,
     say: Callable[[str], None] = print,
 ) -> int:
     """Serve the gates of a store until SIGTERM or SIGINT; then finish the calls under way, commit and snapshot.
@@ -65,6 +67,8 @@ def serve(
         snapshot_every: How many events of a gate are journalled between two snapshots.
         log_level: The least important lines that are logged: "debug", "info", "warning", "error".
         allowed_hosts: Further names that requests may be addressed to (their Host header).
+        address: The URL at which other replicas reach this one, with a shared store; by default that of host and port.
+        lease: With a shared store: the seconds after which others may take the gates of a replica that is silent.
         say: Where the few lines for people go.
 
     Returns:
@@ -94,7 +98,8 @@ def serve(
         # Other names than those of this machine are unknown here: the keys protect, and allowed_hosts can.
         hosts = {*LOOPBACK_HOSTS, *_bracketed(host), *allowed_hosts} if local or allowed_hosts else None
         with _listening(host, port) as listener:
-            service = Service(opened, snapshot_every=snapshot_every)
+            url = address or _url(listener)
+            service = Service(opened, snapshot_every=snapshot_every, address=url, lease=lease)
             app = make_app(service, keys_required=not local and not insecure, allowed_hosts=hosts)
             if demo:
                 from .demo import start_demo
@@ -166,9 +171,7 @@ def _run(app: Any, listener: socket.socket, say: Callable[[str], None]) -> int:
         server.should_exit = True
 
     app.state.on_failure = stop
-    address, port = listener.getsockname()[:2]
-    shown_host = f"[{address}]" if ":" in address else address
-    app.state.on_ready = lambda: say(f"abstain serves http://{shown_host}:{port} (page: /ui, stop: Ctrl-C)")
+    app.state.on_ready = lambda: say(f"abstain serves {_url(listener)} (page: /ui, stop: Ctrl-C)")
     server.run(sockets=[listener])
     if failed:
         LOG.error("stopped", extra={"fields": {"reason": failed[0]}})
@@ -204,6 +207,11 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
             yield listener
     except OSError as error:
         raise InputError(f"cannot listen on {host} port {port}: {error.strerror or error}") from error
+
+
+def _url(listener: socket.socket) -> str:
+    address, port = listener.getsockname()[:2]
+    return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
 
 
 def _bracketed(host: str) -> set[str]:
