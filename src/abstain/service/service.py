@@ -814,8 +814,9 @@ def _plain(text: str | None) -> Any:
 
 
 def _finite(row: dict[str, Any]) -> dict[str, Any]:
-    """Return plain values; JSON has no NaN."""
-    return {name: None if isinstance(one, float) and one != one else one for name, one in row.items()}
+    """Return plain values; JSON has no NaN and no tuples."""
+    plain = {name: list(one) if isinstance(one, tuple) else one for name, one in row.items()}
+    return {name: None if isinstance(one, float) and one != one else one for name, one in plain.items()}
 
 
 def _scored(record: CaseRecord) -> ScoredCase:
