@@ -1,6 +1,6 @@
 """The meter: exact where labels are there, estimates that cover the truth, bounds where nothing identifies a price."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,32 +10,25 @@ import abstain as ab
 from abstain.errors import InputError
 
 pytest.importorskip("sqlalchemy", reason="the service needs abstain[service]")
-from abstain.service.savings import BOUNDS, ESTIMATED, EXACT, Savings, measure, prices_of
-from abstain.service.service import ScoredCase
+from abstain.service.savings import BOUNDS, ESTIMATED, EXACT, Savings, Scored, measure, prices_of
 
 PRICES = prices_of({"review_price": 1.0, "mistake_price": 5.0})
 
 
-@dataclass(frozen=True)
-class Row(ScoredCase):
-    label_at: float | None = None
-
-
-def row(at: float, **given: Any) -> Row:
+def row(at: float, **given: Any) -> Scored:
     """A case as the journal has it: a answered, and was right."""
     plain: dict[str, Any] = {
-        "case": f"c{at:g}", "seq": int(at) + 1, "time": None, "mode": "live", "action": "answer", "answer": "x",
-        "model": "a", "threshold": 0.5, "probability": 1.0, "answers": {}, "stake": None, "review_price": 1.0,
-        "label": "x", "label_source": None, "label_at": at, "price": None, "baseline": None,
+        "mode": "live", "action": "answer", "answer": "x", "model": "a", "threshold": 0.5, "probability": 1.0,
+        "answers": {}, "stake": None, "label": "x", "label_at": at,
     }  # fmt: skip
-    return Row(at=at, **{**plain, **given})
+    return Scored(at=at, **{**plain, **given})
 
 
 UNKNOWN: dict[str, Any] = {"label": None, "label_at": None}
 REVIEWED: dict[str, Any] = {"action": "review", "answer": None}
 
 
-def rows(n: int, seed: int = 0) -> list[Row]:
+def rows(n: int, seed: int = 0) -> list[Scored]:
     """Cases of two models; b is right more often than a, and confidences are honest. The truth is always x."""
     rng = np.random.default_rng(seed)
     made = []
@@ -46,7 +39,7 @@ def rows(n: int, seed: int = 0) -> list[Row]:
     return made
 
 
-def played(n: int, seed: int) -> tuple[list[Row], list[Row]]:
+def played(n: int, seed: int) -> tuple[list[Scored], list[Scored]]:
     """What a gate that sees only the labels of its answers logged, and the same with all labels."""
     gate = ab.Gate(["a", "b"], cost=0.2, seed=seed)
     logged, known = [], []

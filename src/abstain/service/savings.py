@@ -6,6 +6,7 @@ in the user's money here, at the prices that hold now.
 """
 
 import asyncio
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,10 +23,12 @@ from ..replay.play import ALWAYS, GATE, TODAY, Cuts, Medians, PolicySums, blocks
 from ..replay.policies import from_on, intervals
 from ..replay.rows import LEAST_ROWS, Facts, Guesses, Rows, Slice, _estimate
 from ..typing import Array, Bools, Floats, Ints
-from .problems import Invalid
+from .problems import Invalid, StoreUnavailable
+from .store import StoreError
 
 if TYPE_CHECKING:
-    from .service import ScoredCase, Service
+    from .service import Service
+    from .store import CaseRecord
 
 EXACT, ESTIMATED, BOUNDS = "exact", "estimated", "bounds"
 """How well a price is known: every label is there; an estimate with an interval; only its lowest and highest value."""
@@ -36,6 +39,40 @@ ALL_LABELS = 0.95
 MOST_POINTS, CASES_A_POINT = 60, 100
 """Points of a curve over time, at most, and cases that each stands for, at least."""
 SEED = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A decided case, as far as prices need it."""
+
+    at: float
+    """When it was decided, in seconds."""
+    mode: str
+    action: str
+    """What was done: in shadow mode, by the caller."""
+    answer: Any
+    model: str | None
+    threshold: float | None
+    probability: float
+    """The probability of answering, before the draw."""
+    answers: Mapping[str, Any]
+    """What each model said, as in the request."""
+    stake: float | None
+    label: Any
+    """None if no label has come; a correction counts instead of the label."""
+    label_at: float | None
+    """When it came, in seconds."""
+
+    @classmethod
+    def of(cls, record: "CaseRecord") -> "Scored":
+        """The case that the store has."""
+        asked, reply = json.loads(record.request), json.loads(record.reply)
+        label = record.label if record.correction is None else record.correction
+        return cls(
+            record.at, record.mode, record.action, reply["answer"], reply["model"], reply["threshold"],
+            reply["probability"], asked["answers"], asked.get("stake"), None if label is None else json.loads(label),
+            record.label_at,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -117,7 +154,7 @@ class Table:
         labels: Which labels the gate sees, as in `Gate`.
     """
 
-    def __init__(self, cases: "Sequence[ScoredCase]", prices: Prices, now: float, labels: Any) -> None:
+    def __init__(self, cases: Sequence[Scored], prices: Prices, now: float, labels: Any) -> None:
         self.models = list(dict.fromkeys(name for case in cases for name in case.answers))
         self._number = {name: k for k, name in enumerate(self.models)}
         self.prices = prices
@@ -133,7 +170,7 @@ class Table:
         self._codes: dict[Plain, int] = {}
         for record, case in zip(self.records, cases, strict=True):
             self._fill(record, case)
-        came = [None if case.label is None else getattr(case, "label_at", None) for case in cases]
+        came = [None if case.label is None else case.label_at for case in cases]
         delay = np.array([np.nan if b is None else max(0.0, b - c.at) for b, c in zip(came, cases, strict=True)])
         self.delay = None if np.isnan(delay).all() else float(np.nanmedian(delay))
         self.settled = self._settled(delay, now)
@@ -143,7 +180,7 @@ class Table:
         observed = kinds.after[ANSWER] * answering + kinds.after[REVIEW] * (1.0 - answering)
         self._estimate(np.where(paused, 0.0, observed), kinds)
 
-    def _fill(self, record: Array, case: "ScoredCase") -> None:
+    def _fill(self, record: Array, case: Scored) -> None:
         prices, stake = self.prices, 1.0 if case.stake is None else case.stake
         answered = case.action == ANSWER
         record["decided"] = self.done if answered else -1
@@ -314,7 +351,7 @@ class _Meter:
 
 
 def measure(
-    cases: "Sequence[ScoredCase]",
+    cases: Sequence[Scored],
     prices: Prices,
     *,
     now: float,
@@ -443,14 +480,19 @@ async def savings_of(
 
     Raises:
         Invalid: If no case of the period has an answer of the model.
+        StoreUnavailable: If the store cannot be read.
     """
     settings = (await service.gate(name)).settings
-    cases = await service.scored(name, since, until)
+
+    def read() -> Savings:
+        cases = [Scored.of(record) for record in service.store.decided(name, since, until)]
+        return measure(cases, prices_of(settings), now=now, labels=_labels(settings), today=settings.get("today"),
+                       asked=asked)  # fmt: skip
+
     try:
-        return await asyncio.to_thread(
-            measure, cases, prices_of(settings), now=now, labels=_labels(settings), today=settings.get("today"),
-            asked=asked,
-        )  # fmt: skip
+        return await asyncio.to_thread(read)
+    except StoreError as error:
+        raise StoreUnavailable(str(error)) from error
     except InputError as error:
         raise Invalid.at("model", str(error).removeprefix("model: ")) from None
 
