@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 
 from abstain.service.app import LOOPBACK_HOSTS, make_app
-from abstain.service.server import server_of
+from abstain.service.server import listening, server_of
 from abstain.service.service import Service
 from abstain.service.store import open_store
 
@@ -34,7 +34,7 @@ def serving(store, *, keys_required=False, allowed_hosts=LOOPBACK_HOSTS, **optio
     server = server_of(app)
     failed: list[str] = []
     app.state.on_failure = failed.append
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with listening("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -13,6 +14,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from .. import __version__
+from .front import LOG
 from .problems import ServiceError
 from .service import Service
 
@@ -21,6 +23,9 @@ REQUEST_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 HEALTH_SECONDS = 10.0
 """How old the gauges that need a look into the store may be."""
+
+PATIENCE_SECONDS = 2.0
+"""How long a scrape waits for them; else it shows the last ones."""
 
 METHODS = frozenset({"GET", "PUT", "POST", "DELETE"})
 
@@ -88,26 +93,34 @@ class _Gates(Collector):
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._looked = -HEALTH_SECONDS
+        self._next = 0.0
+        self._looking: asyncio.Task[None] | None = None
         self._health: dict[str, Mapping[str, Any]] = {}
         self._states: dict[str, bool] = {}
 
     async def look(self) -> None:
-        """Read what the store knows: open reviews, their age, what capacity is left, alarms."""
-        if not self._service.ready or time.monotonic() - self._looked < HEALTH_SECONDS:
-            return
-        found: dict[str, Mapping[str, Any]] = {}
+        """Read anew what needs a look at every gate, if that is old; do not wait for it for long."""
+        if self._looking is None and self._service.ready and time.monotonic() > self._next:
+            self._looking = asyncio.create_task(self._look())
+        if self._looking is not None:
+            await asyncio.wait({self._looking}, timeout=PATIENCE_SECONDS)
+
+    async def _look(self) -> None:
+        began = time.monotonic()
         try:
             gates = await self._service.gates()
-        except ServiceError:
-            return
-        for gate in gates:
-            try:
-                found[gate.name] = await self._service.health(gate.name)
-            except ServiceError:  # stopped, deleted meanwhile, or another replica's
-                continue
-        self._states = {gate.name: gate.state == "running" for gate in gates}
-        self._health, self._looked = found, time.monotonic()
+            found: dict[str, Mapping[str, Any]] = {}
+            for gate in gates:
+                with contextlib.suppress(ServiceError):  # stopped, deleted meanwhile, or another replica's
+                    found[gate.name] = await self._service.health(gate.name)
+            self._states = {gate.name: gate.state == "running" for gate in gates}
+            self._health = found
+        except Exception:
+            LOG.exception("gauges not read")
+        finally:
+            # With many gates a look takes a while: it may take a tenth of the time.
+            self._next = time.monotonic() + max(HEALTH_SECONDS, 10.0 * (time.monotonic() - began))
+            self._looking = None
 
     def describe(self) -> Iterable[Metric]:
         """Return nothing: what is collected depends on the gates."""

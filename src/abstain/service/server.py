@@ -97,7 +97,7 @@ def serve(
             )
         # Other names than those of this machine are unknown here: the keys protect, and allowed_hosts can.
         hosts = {*LOOPBACK_HOSTS, *_bracketed(host), *allowed_hosts} if local or allowed_hosts else None
-        with _listening(host, port) as listener:
+        with listening(host, port) as listener:
             url = address or _url(listener)
             service = Service(opened, snapshot_every=snapshot_every, address=url, lease=lease)
             app = make_app(service, keys_required=not local and not insecure, allowed_hosts=hosts)
@@ -196,8 +196,18 @@ def _check(service: Service, say: Callable[[str], None]) -> int:
 
 
 @contextlib.contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """Listen on an address.
+
+    Args:
+        host: The address, or its name.
+        port: The port; 0 takes a free one.
+
+    Raises:
+        InputError: If that cannot be.
+    """
     try:
+        # The protocol must be named: without it asyncio sends small parts late (Nagle), and a reply takes 40 ms.
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = found[0]
         with socket.socket(family, kind, protocol) as listener:
