@@ -30,7 +30,8 @@ from .bodies import (
 )
 from .hosted import RUNNING, STOPPED, Batch, Hosted, restore
 from .problems import Conflict, GateStopped, Invalid, NotFound, NotReady, ServiceError, StoreUnavailable
-from .store import CaseRecord, Changes, Fenced, GateRecord, Store, StoreError
+from .replicas import Replicas
+from .store import CaseRecord, Changes, Fenced, GateRecord, SqlStore, Store, StoreError
 
 LOG = logging.getLogger("abstain.service")
 T = TypeVar("T")
@@ -174,6 +175,9 @@ class Service:
         self._write = asyncio.Event()
         self._writer = ThreadPoolExecutor(1, "abstain-commit")
         self._tasks: list[asyncio.Task[None]] = []
+        self._replicas = Replicas(store, address, lease) if store.shared and isinstance(store, SqlStore) else None
+        self._patience = None if self._replicas is None else max(lease, 5.0)
+        """The seconds after which a store that does not answer counts as unavailable."""
 
     async def start(self) -> None:
         """Open the store, compile the kernels, read all gates and replay their journals; then `ready` is True.
@@ -184,10 +188,14 @@ class Service:
         await asyncio.to_thread(self.store.lock)
         await asyncio.to_thread(_compile)
         self._tasks = [asyncio.create_task(self._commit_all())]
-        for record in await asyncio.to_thread(self.store.gates):
-            slot = self._add(record)
-            with contextlib.suppress(ServiceError):  # a stopped gate says so when it is asked
-                await self._read_back(slot)
+        if self._replicas is None:
+            for record in await asyncio.to_thread(self.store.gates):
+                await self._serve(record)
+        else:
+            await asyncio.to_thread(self._replicas.join)
+            self._tasks.append(asyncio.create_task(self._renew_now_and_then(self._replicas)))
+            await self._adopt(self._replicas)
+            self._tasks.append(asyncio.create_task(self._adopt_now_and_then(self._replicas)))
         self._tasks.append(asyncio.create_task(self._sweep_now_and_then()))
         self.ready = True
 
@@ -204,7 +212,10 @@ class Service:
                 await self._snapshot(slot)
         for task in self._tasks[:1]:
             await _cancelled(task)
-        self._writer.shutdown()
+        if self._replicas is not None:
+            with contextlib.suppress(ServiceError):  # then the others wait until the lease ends
+                await self._read(self._replicas.leave)
+        self._writer.shutdown(wait=self._patience is None)
         await asyncio.to_thread(self.store.close)
 
     async def owner_of(self, name: str) -> str | None:
@@ -217,7 +228,22 @@ class Service:
             The URL; None if this replica serves the gate (it takes a gate that nobody owns), or if there is no such
             gate.
         """
-        return None
+        replicas = self._replicas
+        if replicas is None or name in self._slots:
+            return None
+        async with self._creating:
+            if name in self._slots or await self._read(lambda: self.store.gate(name)) is None:
+                return None
+            owner = await self._read(lambda: replicas.owner(name))
+            if owner is None or owner.id == replicas.id:
+                record = await self._read(lambda: replicas.claim(name))
+                if record is not None:
+                    self._add(record)
+                    return None
+                owner = await self._read(lambda: replicas.owner(name))
+        if owner is None or owner.address is None:
+            raise NotReady(f"gate {name!r}: it is moving between replicas")
+        return owner.address
 
     # Gates.
 
@@ -237,6 +263,7 @@ class Service:
         """
         if GATE_NAME.fullmatch(name) is None:
             raise Invalid.at("gate", f"expected letters, digits, '.', '_' and '-', at most 64, got {shown(name)}")
+        await self._check_owner(name)
         async with self._creating:
             if name not in self._slots:
                 return await self._create(name, body), True
@@ -247,14 +274,36 @@ class Service:
         self._check_ready()
         hosted, batch = await asyncio.to_thread(Hosted.create, name, body, self._clock())
         hosted.hold = self._hold
+        if self._replicas is not None:
+            batch.changes.gate.owner = self._replicas.id
         await self._commit(batch.changes)
         slot = self._add(batch.changes.gate)
         slot.hosted = hosted
+        if self._replicas is not None:
+            replicas = self._replicas
+            with contextlib.suppress(ServiceError):  # the next renewal does it
+                await self._read(lambda: replicas.hold(name))
         return self._reply_of(slot)
 
     async def gates(self) -> list[GateReply]:
-        """Return all gates, by name."""
-        return [self._reply_of(self._slots[name]) for name in sorted(self._slots)]
+        """Return all gates, by name; those of other replicas with what the store says."""
+        self._check_ready()
+        slots = dict(self._slots)
+        if self._replicas is not None:
+            for record in await self._read(self.store.gates):
+                if record.name not in slots:
+                    slots[record.name] = await self._read(lambda record=record: self._elsewhere(record))  # type: ignore[misc]
+        return [self._reply_of(slots[name]) for name in sorted(slots)]
+
+    def _elsewhere(self, record: GateRecord) -> _Slot:
+        """Return a place for a gate of another replica, with counts from the store."""
+        slot = _Slot(record)
+        counts = {
+            state: sum(self.store.count(record.name, state=state, action=action)[0] for action in ("answer", "review"))
+            for state in ("open", "closed", "expired")
+        }
+        slot.decided, slot.open = sum(counts.values()), counts["open"]
+        return slot
 
     async def gate(self, name: str) -> GateReply:
         """Return a gate; `NotFound` if there is none of that name."""
@@ -276,10 +325,11 @@ class Service:
 
     async def delete_gate(self, name: str) -> None:
         """Delete a gate with its journal, cases and snapshots."""
+        await self._check_owner(name)
         slot = self._slot(name)
         if slot.hosted is None and slot.stopped is not None:
             await self._commit(Changes(slot.record, deleted=True))
-            await self._forget(slot)
+            await self._forget(slot, NotFound(f"gate {name!r}: it was deleted"))
             return
 
         def remove(_: Hosted, batch: Batch) -> None:
@@ -287,13 +337,21 @@ class Service:
 
         await self._do(name, (), remove)
 
-    async def _forget(self, slot: _Slot) -> None:
-        """Let go of a gate that was deleted."""
-        slot.deleted = True
-        self._slots.pop(slot.record.name, None)
+    async def _forget(self, slot: _Slot, error: ServiceError) -> None:
+        """Let go of a gate that was deleted, or that another replica has taken; ``error`` is what callers get."""
+        name = slot.record.name
+        slot.deleted, slot.hosted = True, None
+        if self._slots.get(name) is slot:
+            del self._slots[name]
         for one in slot.waiting:
-            _fail(one, NotFound(f"gate {slot.record.name!r}: it was deleted"))
+            _fail(one, error)
         slot.waiting.clear()
+        slot.awake.set()
+        slot.idle.set()
+        if self._replicas is not None:
+            replicas = self._replicas
+            with contextlib.suppress(ServiceError):
+                await self._read(lambda: replicas.release(name))
 
     async def set_mode(self, name: str, mode: Mode) -> GateReply:
         """Change the mode of a gate: "live", "shadow" or "paused"."""
@@ -524,6 +582,9 @@ class Service:
             raise GateStopped(f"gate {name!r} is {slot.stopped}; `abstain gates accept {name}` resumes it")
         if len(slot.waiting) >= MOST_WAITING:
             raise NotReady(f"gate {name!r}: {MOST_WAITING} calls wait already")
+        return await self._put(slot, cases, run)
+
+    async def _put(self, slot: _Slot, cases: tuple[str, ...], run: Callable[[Hosted, Batch], T]) -> T:
         operation = _Operation(cases, run, asyncio.get_running_loop().create_future())
         slot.waiting.append(operation)
         slot.idle.clear()
@@ -557,11 +618,14 @@ class Service:
         hosted = slot.hosted
         assert hosted is not None
         try:
-            batch, results = await asyncio.to_thread(self._run, hosted, taken)
+            work = asyncio.to_thread(self._run, hosted, taken)
+            batch, results = await asyncio.wait_for(work, self._patience)
         except StoreError as error:  # it could not be read: nothing has changed
             for one in taken:
                 _fail(one, StoreUnavailable(str(error)))
             return
+        except TimeoutError:
+            raise StoreUnavailable("store: it does not answer") from None
         if not batch.empty:
             await self._commit(batch.changes)
         slot.record = batch.changes.gate
@@ -573,7 +637,7 @@ class Service:
             elif not one.reply.done():
                 one.reply.set_result(result)
         if batch.changes.deleted:
-            await self._forget(slot)
+            await self._forget(slot, NotFound(f"gate {slot.record.name!r}: it was deleted"))
         elif slot.record.next_seq - 1 - hosted.last_snapshot >= max(self._snapshot_every, hosted.n_open // 10):
             await self._snapshot(slot)
 
@@ -591,16 +655,23 @@ class Service:
                 results.append(one.run(hosted, batch))
             except ServiceError as error:
                 results.append(error)
+            except StoreError as error:  # of operations that only read
+                results.append(StoreUnavailable(str(error)))
         return batch, results
 
     async def _read_back(self, slot: _Slot, accept: bool = False) -> None:
         """Read a gate from the store: its newest snapshot, and the events after it."""
         name = slot.record.name
         try:
-            record = await asyncio.to_thread(self.store.gate, name)
+            record = await self._read(lambda: self.store.gate(name))
             if record is None:
-                await self._forget(slot)
-                raise NotFound(f"gate {name!r}: it was deleted")
+                gone: ServiceError = NotFound(f"gate {name!r}: it was deleted")
+                await self._forget(slot, gone)
+                raise gone
+            if self._replicas is not None and record.owner != self._replicas.id:
+                gone = NotReady(f"gate {name!r}: another replica owns it now")
+                await self._forget(slot, gone)
+                raise gone
             slot.record = record
             if slot.stopped is not None and not accept:
                 raise GateStopped(f"gate {name!r} is {slot.stopped}; `abstain gates accept {name}` resumes it")
@@ -697,7 +768,12 @@ class Service:
             failed = taken
             try:
                 every = [changes for changes, _ in taken]
-                await asyncio.get_running_loop().run_in_executor(self._writer, self.store.commit, every)
+                writing = asyncio.get_running_loop().run_in_executor(self._writer, self.store.commit, every)
+                await asyncio.wait_for(writing, self._patience)
+            except TimeoutError:  # if it is written after all, the next commit is fenced, and the gate read back
+                error = StoreUnavailable("store: it does not answer")
+                self._writer.shutdown(wait=False)
+                self._writer = ThreadPoolExecutor(1, "abstain-commit")
             except Fenced as fenced:
                 error = NotReady(str(fenced))
                 failed = [one for one in taken if one[0].gate.name == fenced.gate]
@@ -764,9 +840,66 @@ class Service:
 
     async def _read(self, read: Callable[[], T]) -> T:
         try:
-            return await asyncio.to_thread(read)
+            return await asyncio.wait_for(asyncio.to_thread(read), self._patience)
         except StoreError as error:
             raise StoreUnavailable(str(error)) from error
+        except TimeoutError:
+            raise StoreUnavailable("store: it does not answer") from None
+
+    # Replicas.
+
+    async def _check_owner(self, name: str) -> None:
+        owner = await self.owner_of(name)
+        if owner is not None:
+            raise NotReady(f"gate {name!r}: expected a call to its owner, {owner}")
+
+    async def _serve(self, record: GateRecord) -> None:
+        """Take a gate in, and read it."""
+        slot = self._add(record)
+        with contextlib.suppress(ServiceError):  # a stopped gate says so when it is asked
+            await self._touch(slot)
+
+    async def _touch(self, slot: _Slot) -> None:
+        """Have a gate read back, in its turn."""
+        await self._put(slot, (), lambda hosted, batch: None)
+
+    async def _adopt(self, replicas: Replicas) -> None:
+        """Take gates without a living owner, up to a fair share."""
+        names, share = await self._read(replicas.orphans)
+        for name in names:
+            if len(self._slots) >= share:
+                break
+            async with self._creating:
+                record = None if name in self._slots else await self._read(lambda name=name: replicas.claim(name))  # type: ignore[misc]
+                slot = None if record is None else self._add(record)
+            if slot is not None:
+                LOG.info("gate taken", extra={"fields": {"gate": name, "epoch": slot.record.epoch}})
+                with contextlib.suppress(ServiceError):
+                    await self._touch(slot)
+
+    async def _adopt_now_and_then(self, replicas: Replicas) -> None:
+        while True:
+            await asyncio.sleep(replicas.lease / 3)
+            try:
+                await self._adopt(replicas)
+            except ServiceError as error:
+                LOG.warning("gates not taken", extra={"fields": {"error": str(error)}})
+
+    async def _renew_now_and_then(self, replicas: Replicas) -> None:
+        while True:
+            await asyncio.sleep(replicas.lease / 4)
+            owned = {slot.record.name: slot for slot in self._slots.values()}
+            try:
+                lost = await self._read(
+                    lambda owned=owned: replicas.renew([slot.record for slot in owned.values()])  # type: ignore[misc]
+                )
+            except ServiceError as error:
+                LOG.warning("lease not renewed", extra={"fields": {"error": str(error)}})
+                continue
+            for name in lost:
+                if self._slots.get(name) is owned[name]:
+                    LOG.warning("gate lost", extra={"fields": {"gate": name}})
+                    await self._forget(owned[name], NotReady(f"gate {name!r}: another replica owns it now"))
 
 
 def _expiring(case: str, before: float) -> Callable[[Hosted, Batch], None]:

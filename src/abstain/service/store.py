@@ -44,7 +44,6 @@ class GateRecord:
     mismatches: int = 0
     epoch: int = 0
     owner: str | None = None
-    lease: float = 0.0
 
 
 @dataclass(slots=True)
@@ -242,7 +241,7 @@ class SqlStore:
         options: dict[str, Any] = {}
         if self.shared:
             parsed = parsed.set(drivername="postgresql+psycopg")
-            options = {"pool_pre_ping": True, "connect_args": {"connect_timeout": max(2, round(patience))}}
+            options = {"pool_pre_ping": True, "connect_args": _connecting(patience)}
         elif parsed.get_backend_name() == "sqlite" and parsed.database not in (None, "", ":memory:"):
             self.path = Path(str(parsed.database))
             if not self.path.parent.is_dir():
@@ -256,7 +255,7 @@ class SqlStore:
             raise InputError("store: postgresql:// needs psycopg: pip install 'abstain[postgres]'") from None
         if not self.shared:
             sa.event.listen(self.engine, "connect", _pragmas("NORMAL" if fast else "FULL"))
-        with _errors("opened"):
+        with store_errors("opened"):
             self._migrate()
 
     def _migrate(self) -> None:
@@ -300,7 +299,7 @@ class SqlStore:
 
     def commit(self, changes: Sequence[Changes]) -> None:
         """Write the changes of several gates in one transaction; see `Store.commit`."""
-        with _errors("written"), self.engine.begin() as to:
+        with store_errors("written"), self.engine.begin() as to:
             for one in sorted(changes, key=lambda one: one.gate.name):  # in one order, so that nobody waits in a ring
                 self._fence(to, one)
             living = [one for one in changes if not one.deleted]
@@ -368,7 +367,7 @@ class SqlStore:
 
     def find(self, gate: str, cases: Sequence[str]) -> tuple[dict[str, CaseRecord], dict[str, HeldRecord]]:
         wanted = {"of_gate": gate, "of_cases": list(cases)}
-        with _errors("read"), self.engine.connect() as at:
+        with store_errors("read"), self.engine.connect() as at:
             known = [CaseRecord(*row) for row in at.execute(_FIND_CASES, wanted)]
             held = [HeldRecord(*row) for row in at.execute(_FIND_HELD, wanted)]
         return {row.case: row for row in known}, {row.case: row for row in held}
@@ -384,7 +383,7 @@ class SqlStore:
     def count(self, gate: str, *, state: str, action: str) -> tuple[int, float | None]:
         of = CASES.c
         ours = (of.gate == gate) & (of.state == state) & (of.action == action)
-        with _errors("read"), self.engine.connect() as at:
+        with store_errors("read"), self.engine.connect() as at:
             number = at.scalar(select(func.count()).select_from(CASES).where(ours)) or 0
             return number, at.scalar(select(of.at).where(ours).order_by(of.seq).limit(1))
 
@@ -410,22 +409,22 @@ class SqlStore:
         return self._read(SnapshotRecord, select(SNAPSHOTS).where(of.gate == gate).order_by(of.seq.desc()))
 
     def _read(self, kind: Any, query: Any) -> list[Any]:
-        with _errors("read"), self.engine.connect() as at:
+        with store_errors("read"), self.engine.connect() as at:
             return [kind(**row._mapping) for row in at.execute(query)]
 
     # Keys.
 
     def keys(self) -> list[KeyRecord]:
-        with _errors("read"), self.engine.connect() as at:
+        with store_errors("read"), self.engine.connect() as at:
             rows = at.execute(select(KEYS).order_by(KEYS.c.created)).all()
         return [KeyRecord(**{**row._mapping, "scopes": tuple(row.scopes.split())}) for row in rows]
 
     def add_key(self, key: KeyRecord) -> None:
-        with _errors("written"), self.engine.begin() as to:
+        with store_errors("written"), self.engine.begin() as to:
             to.execute(insert(KEYS), [{**_row(key), "scopes": " ".join(key.scopes)}])
 
     def revoke_key(self, id: str, at: float) -> bool:
-        with _errors("written"), self.engine.begin() as to:
+        with store_errors("written"), self.engine.begin() as to:
             query = update(KEYS).where(KEYS.c.id == id, KEYS.c.revoked.is_(None)).values(revoked=at)
             return to.execute(query).rowcount == 1
 
@@ -479,6 +478,19 @@ def _as_update(row: CaseRecord) -> dict[str, Any]:
     return {"of_gate": row.gate, "of_case": row.case, **new}
 
 
+def _connecting(patience: float) -> dict[str, Any]:
+    """Return how to connect to PostgreSQL: a connection that was cut is noticed, and holds no locks for long."""
+    wait = round(1000 * patience)
+    return {
+        "connect_timeout": max(2, round(patience)),
+        "keepalives_idle": 5,
+        "keepalives_interval": 2,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 2 * wait,
+        "options": f"-c idle_in_transaction_session_timeout={wait} -c lock_timeout={wait} -c statement_timeout=60000",
+    }
+
+
 def _pragmas(synchronous: str) -> Any:
     def set_up(connection: Any, _: Any) -> None:
         cursor = connection.cursor()
@@ -492,7 +504,7 @@ def _pragmas(synchronous: str) -> Any:
 
 
 @contextlib.contextmanager
-def _errors(done: str) -> Iterator[None]:
+def store_errors(done: str) -> Iterator[None]:
     """Turn the errors of databases into a `StoreError`."""
     try:
         yield

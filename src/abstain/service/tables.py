@@ -14,8 +14,7 @@ GATES = Table(
     Column("next_seq", BigInteger, nullable=False),
     Column("mismatches", Integer, nullable=False),
     Column("epoch", BigInteger, nullable=False),  # raised when another replica takes the gate
-    Column("owner", Text),  # the address of that replica
-    Column("lease", Float, nullable=False),  # until when, in seconds since 1970, by the store's clock
+    Column("owner", String(64)),  # the id of that replica
     Column("created", Float, nullable=False),
 )
 EVENTS = Table(
@@ -73,6 +72,13 @@ SNAPSHOTS = Table(
     Column("mode", String(16), nullable=False),
     Column("settings", Text, nullable=False),  # JSON
     Column("file", LargeBinary, nullable=False),
+)
+REPLICAS = Table(
+    "replicas",
+    METADATA,
+    Column("id", String(64), primary_key=True),
+    Column("address", Text),  # the URL at which others reach it
+    Column("lease", Float, nullable=False),  # until when it lives, in seconds since 1970, by the store's clock
 )
 KEYS = Table(
     "keys",

@@ -18,8 +18,7 @@ def upgrade() -> None:
         sa.Column("next_seq", sa.BigInteger, nullable=False),
         sa.Column("mismatches", sa.Integer, nullable=False),
         sa.Column("epoch", sa.BigInteger, nullable=False),
-        sa.Column("owner", sa.Text),
-        sa.Column("lease", sa.Float, nullable=False),
+        sa.Column("owner", sa.String(64)),
         sa.Column("created", sa.Float, nullable=False),
     )
     op.create_table(
@@ -73,6 +72,12 @@ def upgrade() -> None:
         sa.Column("mode", sa.String(16), nullable=False),
         sa.Column("settings", sa.Text, nullable=False),
         sa.Column("file", sa.LargeBinary, nullable=False),
+    )
+    op.create_table(
+        "replicas",
+        sa.Column("id", sa.String(64), primary_key=True),
+        sa.Column("address", sa.Text),
+        sa.Column("lease", sa.Float, nullable=False),
     )
     op.create_table(
         "keys",
