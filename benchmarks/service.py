@@ -11,13 +11,14 @@ import os
 import random
 import signal
 import socket
+import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,11 +38,12 @@ class Size:
     turns: int
     gates: int
     open_cases: int
+    decided_cases: int
     hours: float
 
 
-WHOLE = Size(seconds=8.0, turns=5, gates=1_000, open_cases=1_000_000, hours=1.0)
-QUICK = Size(seconds=2.0, turns=3, gates=50, open_cases=5_000, hours=0.05)
+WHOLE = Size(seconds=8.0, turns=5, gates=1_000, open_cases=1_000_000, decided_cases=100_000, hours=1.0)
+QUICK = Size(seconds=2.0, turns=3, gates=50, open_cases=6_000, decided_cases=2_000, hours=0.05)
 
 
 # The server, in a process of its own.
@@ -198,30 +200,41 @@ def gates_test(size: Size, folder: Path) -> None:
 
 
 def open_test(size: Size, folder: Path) -> None:
-    """Many cases that wait for a label, made by the service itself without HTTP."""
+    """Many cases that wait for a label: some decided by the gate, the others copies of these in the store."""
     from abstain.service.bodies import DecisionBody, GateBody
     from abstain.service.service import Service
     from abstain.service.store import SqlStore
+    from abstain.service.tables import CASES
 
     file = folder / "open.db"
 
-    async def fill() -> float:
+    async def fill() -> tuple[float, float]:
         service = Service(SqlStore(f"sqlite:///{file}", fast=True), snapshot_every=size.open_cases)
         await service.start()
         await service.put_gate("g", GateBody(models=["a", "b"], cost=0.2, seed=1))
-        random_, began = random.Random(0), time.perf_counter()
-        for start in range(0, size.open_cases, 1_000):
-            rows = [case(f"c{i}", random_) for i in range(start, min(size.open_cases, start + 1_000))]
+        random_, began, before = random.Random(0), time.perf_counter(), 0.0
+        for start in range(0, size.decided_cases, 1_000):
+            rows = [case(f"c{i}", random_) for i in range(start, min(size.decided_cases, start + 1_000))]
             await service.decide_many("g", [DecisionBody.model_validate(one) for one in rows])
-        seconds = time.perf_counter() - began
+            before = before or resident(os.getpid())  # everything is loaded then
+        seconds, grown = time.perf_counter() - began, resident(os.getpid()) - before
         await service.stop()
-        return seconds
+        return seconds, grown
 
-    filled = asyncio.run(fill())
+    filled, grown = asyncio.run(fill())
+    copies = size.open_cases // size.decided_cases - 1
+    names = [column.name for column in CASES.c]
+    taken = ", ".join("\"case\" || '-' || n" if name == "case" else f'"{name}"' for name in names)
+    quoted = ", ".join(f'"{name}"' for name in names)
+    with closing(sqlite3.connect(file)) as to, to:
+        to.execute(
+            f"with recursive copy(n) as (select 1 union all select n + 1 from copy where n < {copies}) "
+            f"insert into cases ({quoted}) select {taken} from cases, copy"
+        )
     with served(file) as server:
         started, before = server.started, server.mib
         more = play(server.port, decisions("m", ["g"], 1), clients=CLIENTS, seconds=size.seconds)
-        chosen = random.Random(2).sample(range(size.open_cases), min(size.open_cases, 5_000))
+        chosen = random.Random(2).sample(range(size.decided_cases), min(size.decided_cases, 5_000))
         told = play(server.port, labels([f"c{i}" for i in chosen], "g"), clients=CLIENTS, seconds=size.seconds)
         first = play(server.port, iter([("GET", "/v1/gates/g/reviews?limit=50", b"")] * 20), clients=1)
         health = play(server.port, iter([("GET", "/v1/gates/g/health", b"")] * 20), clients=1)
@@ -229,7 +242,9 @@ def open_test(size: Size, folder: Path) -> None:
     rows = [row("decide", more), row("label", told), row("50 oldest reviews", first), row("health", health)]
     show(f"{size.open_cases:,} open cases in one gate", COLUMNS, rows)
     console.print(
-        f"filled in {filled:.0f} s ({size.open_cases / filled:,.0f}/s in lists of 1,000, without HTTP); "
+        f"{size.decided_cases:,} of them decided by the gate in {filled:.0f} s "
+        f"({size.decided_cases / filled:,.0f}/s in lists of 1,000, without HTTP; "
+        f"{grown / size.decided_cases * MIB:,.0f} bytes of memory each), the others copied; "
         f"file {file.stat().st_size / MIB:,.0f} MiB; start until ready {started:.1f} s; "
         f"memory {before:.0f} MiB after the start, {used:.0f} MiB after the calls"
     )

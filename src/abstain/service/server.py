@@ -149,6 +149,7 @@ def server_of(app: Any) -> uvicorn.Server:
     config = uvicorn.Config(
         app,
         lifespan="on",
+        http="h11",  # others know no limit on headers
         ws="none",
         log_config=None,
         access_log=False,
