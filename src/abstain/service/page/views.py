@@ -166,6 +166,7 @@ def gate(
         "base": base,
         "less": None if made is None or base is None or base.price <= 0.0 else 1.0 - made.price / base.price,
         "rows": [(one, KNOWN.get(one.known, "")) for one in savings.policies],
+        "bounds": any(one.known == BOUNDS for one in savings.policies),
         "health": health,
         "alarms": [one for one in health["models"] if one["alarm"] is not None],
         "policy": [row for row in policy[:MOST_ROWS] if (row.get("weight") or 0.0) >= 0.005],
