@@ -47,7 +47,8 @@ pages = {
     "which": ["concepts", "howto", "doubly-robust", "feedback", "memory", "successors"],
     "reproduce": ["studies", "guarantees", "statements", "extend", "datasets"],
     "reference/index": [
-        f"reference/{name}" for name in ("gate", "game", "learners", "experts", "losses", "graphs", "theory", "data")
+        f"reference/{name}"
+        for name in ("gate", "service", "game", "learners", "experts", "losses", "graphs", "theory", "data")
     ],
 }
 

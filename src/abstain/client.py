@@ -347,7 +347,7 @@ class Client(_Calls):
         return _checked(call, answer, attempt)
 
     def put_gate(self, gate: str, **settings: Any) -> GateReply:
-        """Create a gate, or change one: what is not given keeps its default, and the same settings change nothing.
+        """Create a gate, or change one: what is not given stays as it is, and the same settings change nothing.
 
         Args:
             gate: The gate's name.
@@ -367,15 +367,31 @@ class Client(_Calls):
         return self._send(self._gates())
 
     def gate(self, gate: str) -> GateReply:
-        """Return a gate: its settings, its mode and its state."""
+        """Return a gate: its settings, its mode and its state.
+
+        Args:
+            gate: The gate's name.
+        """
         return self._send(self._simple("GET", gate, read=_one(GateReply)))
 
     def delete_gate(self, gate: str) -> None:
-        """Delete a gate with its journal."""
+        """Delete a gate with its journal.
+
+        Args:
+            gate: The gate's name.
+        """
         self._send(self._simple("DELETE", gate, read=_nothing))
 
     def set_mode(self, gate: str, mode: str) -> GateReply:
-        """Set the mode: "live", "shadow" or "paused"."""
+        """Change the mode of a gate.
+
+        Args:
+            gate: The gate's name.
+            mode: "live", "shadow" (it watches what you decide) or "paused" (every case goes to review).
+
+        Returns:
+            The gate.
+        """
         return self._send(self._simple("POST", gate, "mode", read=_one(GateReply), body={"mode": mode}))
 
     def decide(
@@ -425,7 +441,12 @@ class Client(_Calls):
         return self._send(self._decide_many(gate, cases))
 
     def decision(self, gate: str, case: str) -> CaseReply:
-        """Return what was decided on a case, and its label if that is known."""
+        """Return what was decided on a case, and its label if that is known.
+
+        Args:
+            gate: The gate's name.
+            case: Your own id of the case.
+        """
         return self._send(self._decision(gate, case))
 
     def label(
@@ -437,7 +458,7 @@ class Client(_Calls):
             gate: The gate's name.
             case: Your own id of the case.
             label: The truth.
-            source: "outcome" or "review", if both may come for one case.
+            source: "review", "outcome" or "audit": where it comes from, to have that checked.
             correction: Whether an earlier label was wrong: the new one is kept for evaluation.
 
         Returns:
@@ -473,18 +494,31 @@ class Client(_Calls):
         return self._send(self._reviews(gate, state, limit, after))
 
     def events(self, gate: str, *, after: int = 0) -> Iterator[EventReply]:
-        """Yield the events of a gate's journal after a number, up to the last one there is."""
+        """Yield the events of a gate's journal, up to the last one there is.
+
+        Args:
+            gate: The gate's name.
+            after: The ``seq`` of the last event that you have seen.
+        """
         while page := self._send(self._events(gate, after)):
             yield from page
             after = page[-1].seq
 
     def policy(self, gate: str) -> list[dict[str, Any]]:
-        """Return what the gate has learnt: models and thresholds with their weights and prices."""
+        """Return what the gate has learnt: models and thresholds with their weights and prices.
+
+        Args:
+            gate: The gate's name.
+        """
         found: list[dict[str, Any]] = self._send(self._simple("GET", gate, "policy", read=_plainly))
         return found
 
     def health(self, gate: str) -> dict[str, Any]:
-        """Return how the models and the labels are doing."""
+        """Return how the models and the labels are doing.
+
+        Args:
+            gate: The gate's name.
+        """
         found: dict[str, Any] = self._send(self._simple("GET", gate, "health", read=_plainly))
         return found
 
@@ -505,6 +539,10 @@ class Client(_Calls):
             until: The end of the period; now by default.
             model: The model of the policy to compare with; the gate's ``today`` by default.
             threshold: The threshold of that policy.
+
+        Returns:
+            Among others ``saved`` with its interval (``saved_low``, ``saved_high``), and ``policies`` with the price per
+            case of the gate, of the policy it is compared with, of each model alone and of reviewing everything.
         """
         return self._send(self._savings(gate, since, until, model, threshold))
 
