@@ -23,6 +23,10 @@ PASSED_ON = "x-abstain-passed-on"
 """The header of a call that another replica passed on: it goes no further."""
 
 _PASS_SECONDS = 30.0
+_PASSED_BACK = (
+    "content-type", "retry-after", "www-authenticate", "allow", "location", "etag", "cache-control", "set-cookie",
+    "content-security-policy", "referrer-policy",
+)  # fmt: skip
 
 
 class Door:
@@ -135,11 +139,7 @@ class Door:
             reply = await self._client.send(sent, stream=True)
         except httpx.HTTPError as error:
             raise NotReady(f"The replica that owns the gate does not answer ({type(error).__name__}).") from error
-        passed = {
-            name: reply.headers[name]
-            for name in ("content-type", "retry-after", "www-authenticate", "allow", "location")
-            if name in reply.headers
-        }
+        passed = {name: reply.headers[name] for name in _PASSED_BACK if name in reply.headers}
 
         async def content() -> AsyncIterator[bytes]:
             try:

@@ -15,6 +15,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -95,10 +96,11 @@ def serve(
                 f"host {shown(host)} can be reached from other machines, but the store has no API keys: "
                 "add one (`abstain keys add`), or say --insecure"
             )
-        # Other names than those of this machine are unknown here: the keys protect, and allowed_hosts can.
-        hosts = {*LOOPBACK_HOSTS, *_bracketed(host), *allowed_hosts} if local or allowed_hosts else None
         with listening(host, port) as listener:
             url = address or _url(listener)
+            # Other names than those of this machine are unknown here: the keys protect, and allowed_hosts can.
+            named = {*_bracketed(host), *_bracketed(urlsplit(url).hostname or ""), *allowed_hosts}
+            hosts = LOOPBACK_HOSTS | named if local or allowed_hosts else None
             service = Service(opened, snapshot_every=snapshot_every, address=url, lease=lease)
             app = make_app(service, keys_required=not local and not insecure, allowed_hosts=hosts)
             if demo:
