@@ -35,7 +35,7 @@ SETTINGS: dict[str, Any] = {
     "today": ["boosting", 0.8], "labels": "both", "seed": 0,
 }  # fmt: skip
 ROWS = 20_000
-SECONDS = 110.0
+SECONDS = 90.0
 """How long the month takes."""
 BATCH = 50
 SHADES = " ░▒▓█"
@@ -119,35 +119,36 @@ def picture(points: Any) -> str:
     return "\n".join("".join(2 * SHADES[level] for level in line) for line in levels.tolist())
 
 
-def start_demo(app: FastAPI, service: Service, clock: DemoClock | None = None) -> None:
+def start_demo(app: FastAPI, service: Service) -> None:
     """Let the month pass as soon as the service is ready.
 
     Args:
         app: The application, whose `state.on_ready` calls this back.
-        service: The gates.
-        clock: The clock that the service was made with; it is set to the month's times.
+        service: The gates. If there are no others, its clock shows the month's times.
 
     Raises:
         ImportError: If scikit-learn is not installed, which has the digits.
     """
     need("sklearn", "abstain serve --demo", "sklearn")
-    if clock is not None:
-        app.state.clock = clock  # for the page
     before = app.state.on_ready
     running: set[asyncio.Task[None]] = set()
 
     def begin() -> None:
         if before is not None:
             before()
-        task = asyncio.get_running_loop().create_task(_play(service, clock))
+        task = asyncio.get_running_loop().create_task(_play(app, service), name=GATE)
         running.add(task)
         task.add_done_callback(running.discard)
 
     app.state.on_ready = begin
 
 
-async def _play(service: Service, clock: DemoClock | None) -> None:
+async def _play(app: FastAPI, service: Service) -> None:
     try:
+        clock = None
+        if all(gate.name == GATE for gate in await service.gates()):  # the time of other gates is the real one
+            clock = DemoClock()
+            app.state.clock = service._clock = clock
         await stream(service, clock)
     except ServiceError as error:
         LOG.warning("the demo ended: %s", error)
@@ -166,8 +167,11 @@ async def stream(
         seed: The seed of the month.
     """
     try:
-        if (await service.gate(GATE)).decided > 0:
-            return  # a store that was kept
+        kept = await service.gate(GATE)
+        if kept.decided > 0:  # in a store that was kept
+            if clock is not None:
+                clock.set((await service.events(GATE, after=kept.seq - 1))[-1].at)
+            return
     except NotFound:
         await service.put_gate(GATE, GateBody.model_validate(SETTINGS))
     coming = await asyncio.to_thread(lambda: list(cases(rows, seed)))
