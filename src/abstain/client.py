@@ -541,7 +541,7 @@ class Client(_Calls):
             threshold: The threshold of that policy.
 
         Returns:
-            Among others ``saved`` with its interval (``saved_low``, ``saved_high``), and ``policies`` with the price per
+            Among others ``saved`` with its interval (``saved_low``, ``saved_high``), and ``policies``: the price per
             case of the gate, of the policy it is compared with, of each model alone and of reviewing everything.
         """
         return self._send(self._savings(gate, since, until, model, threshold))

@@ -79,6 +79,19 @@ def serve(
         list[str] | None,
         typer.Option(metavar="NAME", help="Another name that requests may be addressed to. Repeatable."),
     ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="PostgreSQL only: where other replicas reach this one; by default http://HOST:PORT.",
+        ),
+    ] = None,
+    lease: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", help="PostgreSQL only: after which silence others take the gates of a replica."
+        ),
+    ] = 10.0,
     log_level: Annotated[
         str, typer.Option(metavar="LEVEL", help="What to log: debug, info, warning or error.")
     ] = "info",
@@ -93,6 +106,6 @@ def serve(
         code = run(
             store, host=host, port=port, fast=fast, insecure=insecure, demo=demo, check=check,
             snapshot_every=snapshot_every, log_level=log_level, allowed_hosts=allowed_host or (),
-            say=partial(say, console),
+            address=address, lease=lease, say=partial(say, console),
         )  # fmt: skip
     raise typer.Exit(code)
