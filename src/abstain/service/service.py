@@ -241,8 +241,10 @@ class Service:
                     self._add(record)
                     return None
                 owner = await self._read(lambda: replicas.owner(name))
-        if owner is None or owner.address is None:
+        if owner is None:
             raise NotReady(f"gate {name!r}: it is moving between replicas")
+        if owner.address is None:
+            raise NotReady(f"gate {name!r}: another replica owns it, which has no address")
         return owner.address
 
     # Gates.
