@@ -121,7 +121,7 @@ def test_a_running_gate_needs_no_accepting(filled):
     assert run("gates", "accept", "g", "--store", filled[0]) == "g is running: nothing to accept.\n"
 
 
-def test_a_gate_whose_journal_does_not_replay_is_accepted(tmp_path):
+def test_a_gate_whose_journal_does_not_replay_is_accepted(tmp_path, monkeypatch):
     url = f"sqlite:///{tmp_path / 'gates.db'}"
     fill(url, {"cost": 0.2}, list(made(20)))
     with sqlite3.connect(tmp_path / "gates.db") as connection:  # as if another processor had decided
@@ -135,6 +135,14 @@ def test_a_gate_whose_journal_does_not_replay_is_accepted(tmp_path):
     connection.close()
     assert "1 stopped" in run("serve", "--check", "--store", url, code=1)
     assert "g: live, stopped: " in run("gates", "inspect", "g", "--store", url)
+
+    async def elsewhere(self, name):
+        return "http://10.0.0.2:8000"
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Service, "owner_of", elsewhere)
+        shown = run("gates", "accept", "g", "--store", url, code=2)
+        assert "got g, which http://10.0.0.2:8000 serves" in shown
     assert run("gates", "accept", "g", "--store", url) == "g is running.\n"
     assert "0 stopped" in run("serve", "--check", "--store", url)
 

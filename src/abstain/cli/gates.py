@@ -116,6 +116,9 @@ def accept(name: Name, store: Store = STORE) -> None:
             service = Service(source)
             await service.start()
             try:
+                owner = await service.owner_of(name)
+                if owner is not None:
+                    raise InputError(f"NAME: expected a gate that no server uses, got {name}, which {owner} serves")
                 return (await service.accept(name)).state
             finally:
                 await service.stop()
