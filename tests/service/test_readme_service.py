@@ -123,6 +123,43 @@ def test_every_command_of_the_pages_parses():
     assert found > 10
 
 
+@pytest.mark.parametrize("page", ["index", "shadow", "moving"])
+def test_every_call_of_the_pages_is_taken(url, page):
+    import argparse
+    import shlex
+
+    import httpx
+
+    text = (ROOT / "docs" / "service" / f"{page}.md").read_text(encoding="utf-8")
+    curl = argparse.ArgumentParser()
+    curl.add_argument("-X", dest="method")
+    curl.add_argument("--json")
+    curl.add_argument("url")
+    calls = re.findall(
+        r"^curl (.*?)(?=^\S|\Z)", "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL)), re.DOTALL | re.MULTILINE
+    )
+    with Client(url) as client:
+        for gate in client.gates():
+            if gate.name in ("spam", "invoices"):
+                client.delete_gate(gate.name)
+    for call in calls:
+        asked = curl.parse_args(shlex.split(call.replace("\\\n", " ")))
+        where = asked.url.replace("http://127.0.0.1:8000", url.rstrip("/"))
+        reply = httpx.request(asked.method or "POST", where, json=json.loads(asked.json), timeout=60, trust_env=False)
+        assert reply.status_code in (200, 201), f"{call}: {reply.text}"
+    assert calls
+
+
+def test_shadow_mode_takes_what_the_page_sends(url):
+    text = (ROOT / "docs" / "service" / "shadow.md").read_text(encoding="utf-8")
+    with Client(url) as client:
+        client.put_gate("watched", models=["gbm", "rules"], review_price=1, mistake_price=5, mode="shadow")
+        for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+            exec(compile(block.replace('"spam", "mail', '"watched", "mail'), "shadow.md", "exec"), {"client": client})
+        assert client.decision("watched", "mail-17").decision.answer == "spam"
+        assert client.decision("watched", "mail-18").decision.action == "review"
+
+
 def test_a_whole_integration_has_less_than_25_lines_and_runs(url, monkeypatch):
     program = shown("docs/service/index.md", "integration.py")
     assert len(program.splitlines()) < 25
