@@ -2,7 +2,6 @@
 
 import asyncio
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from sklearn.datasets import load_digits
 
 from abstain.replay import demo as month
 from abstain.service import demo
+from abstain.service.app import make_app
 from abstain.service.savings import savings_of
 from abstain.service.service import Service
 
@@ -86,29 +86,29 @@ def demo_time(review) -> float:
     return as_seconds(review.time)
 
 
-def test_the_page_tells_the_time_of_the_month_but_other_gates_keep_theirs(tmp_path, monkeypatch):
-    async def nothing(service, clock):
+@pytest.mark.parametrize("other", [False, True])
+def test_the_page_tells_the_time_of_the_month_but_other_gates_keep_theirs(tmp_path, monkeypatch, other):
+    done = asyncio.Event()
+
+    async def short(service, clock):
         await service.put_gate(demo.GATE, demo.GateBody(models=["a", "b"], cost=0.2))
+        done.set()
 
-    monkeypatch.setattr(demo, "stream", nothing)
+    monkeypatch.setattr(demo, "stream", short)
 
-    async def begin(store, other):
+    async def begin(store):
         service = Service(store)
-        await service.start()
-        try:
-            if other:
-                await service.put_gate("mine", demo.GateBody(models=["a", "b"], cost=0.2))
-            app = SimpleNamespace(state=SimpleNamespace(on_ready=None))
-            demo.start_demo(app, service)
-            app.state.on_ready()
-            await asyncio.gather(*(one for one in asyncio.all_tasks() if one.get_name() == "demo"))
+        if other:
+            await service.start()
+            await service.put_gate("mine", demo.GateBody(models=["a", "b"], cost=0.2))
+        app = make_app(service)
+        demo.start_demo(app, service)
+        async with app.router.lifespan_context(app):
+            await asyncio.wait_for(done.wait(), 60)
             return (await service.gate(demo.GATE)).created, hasattr(app.state, "clock")
-        finally:
-            await service.stop()
 
-    for name, other in (("alone.db", False), ("others.db", True)):
-        with sqlite(tmp_path / name) as store:
-            store.lock()
-            created, has_clock = asyncio.run(begin(store, other))
-        assert has_clock is not other
-        assert (created < demo.START + 3_600) is not other
+    with sqlite(tmp_path / "gates.db") as store:
+        store.lock()
+        created, has_clock = asyncio.run(begin(store))
+    assert has_clock is not other
+    assert (created < demo.START + 3_600) is not other

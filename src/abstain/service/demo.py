@@ -8,11 +8,12 @@ whoever watches.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -120,30 +121,35 @@ def picture(points: Any) -> str:
 
 
 def start_demo(app: FastAPI, service: Service) -> None:
-    """Let the month pass as soon as the service is ready.
+    """Let the month pass as soon as the service is ready, and end with the application.
 
     Args:
-        app: The application, whose `state.on_ready` calls this back.
+        app: The application.
         service: The gates. If there are no others, its clock shows the month's times.
 
     Raises:
         ImportError: If scikit-learn is not installed, which has the digits.
     """
     need("sklearn", "abstain serve --demo", "sklearn")
-    before = app.state.on_ready
-    running: set[asyncio.Task[None]] = set()
+    around = app.router.lifespan_context
 
-    def begin() -> None:
-        if before is not None:
-            before()
-        task = asyncio.get_running_loop().create_task(_play(app, service), name=GATE)
-        running.add(task)
-        task.add_done_callback(running.discard)
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
+        async with around(app) as state:
+            task = asyncio.create_task(_play(app, service))
+            try:
+                yield state
+            finally:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
 
-    app.state.on_ready = begin
+    app.router.lifespan_context = lifespan
 
 
 async def _play(app: FastAPI, service: Service) -> None:
+    while not service.ready:
+        await asyncio.sleep(0.05)
     try:
         clock = None
         if all(gate.name == GATE for gate in await service.gates()):  # the time of other gates is the real one
