@@ -291,3 +291,72 @@ def test_the_clients_have_the_same_methods_with_the_same_arguments():
 def test_retries_are_checked():
     with pytest.raises(InputError, match="retries: expected a whole number"):
         Client(retries=-1)
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory):
+    pytest.importorskip("fastapi")
+    from .serving import serving, sqlite
+
+    file = tmp_path_factory.mktemp("store") / "gates.db"
+    with sqlite(file) as store, serving(store) as served, Client(str(served.base_url)) as one:
+        yield one
+
+
+@pytest.mark.parametrize("case", ["c1", "a/b", ".", "..", "ä?#% ;&+", "100%2F", "\u2028"])
+def test_a_case_with_any_id_goes_to_the_service_and_back(real, case):
+    real.put_gate("ids", models=["a", "b"], cost=0.2)
+    decision = real.decide("ids", case, {"a": ("x", np.float32(0.9)), "b": None}, context={"text": case})
+    assert (decision.case, decision.replayed) == (case, False)
+    assert real.decide("ids", case, {"a": ("x", np.float32(0.9)), "b": None}, context={"text": case}).replayed
+    assert real.label("ids", case, "x").status == "learnt"
+    assert real.label("ids", case, "x").status == "duplicate"
+    found = real.decision("ids", case)
+    assert (found.case, found.label, found.request["context"]) == (case, "x", {"text": case})
+    assert case in {event.case for event in real.events("ids")}
+
+
+def test_the_service_refuses_in_words(real):
+    real.put_gate("words", models=["a", "b"], cost=0.2)
+    real.decide("words", "c", {"a": ("x", 0.9)})
+    with pytest.raises(ServiceProblem, match="another payload") as caught:
+        real.decide("words", "c", {"a": ("x", 0.8)})
+    assert caught.value.status == 409
+    with pytest.raises(ServiceProblem) as caught:
+        real.decide("words", "d", {"a": ("x", 1.5)})
+    assert (caught.value.status, caught.value.errors[0]["path"]) == (422, "answers.a.confidence")
+    with pytest.raises(ServiceProblem) as caught:
+        real.gate("nobody")
+    assert caught.value.status == 404
+
+
+def test_the_service_takes_many_and_tells_what_it_learnt(real):
+    real.put_gate("many", models=["a", "b"], cost=0.2, today=["a", 0.5])
+    rows = [{"case": f"c{k}", "answers": {"a": ("x", 0.9), "b": None}} for k in range(40)]
+    assert [one.case for one in real.decide_many("many", rows)] == [f"c{k}" for k in range(40)]
+    labels = [{"case": f"c{k}", "label": "x"} for k in range(39)]
+    assert {one.status for one in real.label_many("many", labels)} == {"learnt"}
+    assert real.label_many("many", [{"case": "c0", "label": "y"}])[0].status == "conflict"
+    assert real.gate("many").decided == 40
+    assert {row["model"] for row in real.policy("many")} == {"a", "b"}
+    assert real.health("many")["pending"] == 1
+    assert real.savings("many")["cases"] == 40
+    assert real.savings("many", model="b", threshold=0.5)["baseline"]["model"] == "b"
+    assert real.savings("many", since=4e9)["cases"] == 0
+    assert [event.seq for event in real.events("many", after=1)] == list(range(2, 81))
+    assert real.set_mode("many", "paused").mode == "paused"
+    assert "many" in {gate.name for gate in real.gates()}
+    real.delete_gate("many")
+    assert "many" not in {gate.name for gate in real.gates()}
+
+
+def test_the_asynchronous_client_shares_commits(real):
+    real.put_gate("fast", models=["a", "b"], cost=0.2)
+
+    async def load():
+        async with AsyncClient(str(real._http.base_url)) as one:
+            calls = (one.decide("fast", f"c{k}", {"a": ("x", 0.9), "b": None}) for k in range(50))
+            return await asyncio.gather(*calls)
+
+    assert len({one.case for one in asyncio.run(load())}) == 50
+    assert real.gate("fast").decided == 50
