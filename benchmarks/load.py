@@ -20,6 +20,8 @@ class Load:
     """Of every call, in seconds."""
     refused: int
     """Replies other than 2xx."""
+    cpu: float = 0.0
+    """What a call cost the server, in seconds of its processor time, if that was measured."""
 
     @property
     def rate(self) -> float:

@@ -7,6 +7,7 @@
 import argparse
 import asyncio
 import json
+import math
 import os
 import random
 import signal
@@ -89,6 +90,17 @@ class Served:
         except OSError:
             return False
 
+    def play(self, calls: Iterator[Call], *, clients: int, seconds: float = math.inf) -> Load:
+        """Send calls, and note what they cost the server."""
+        before = self._cpu()
+        load = play(self.port, calls, clients=clients, seconds=seconds)
+        load.cpu = (self._cpu() - before) / max(1, len(load.times))
+        return load
+
+    def _cpu(self) -> float:
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     @property
     def mib(self) -> float:
         """Memory of the process now."""
@@ -142,11 +154,11 @@ def labels(names: Sequence[str], gate: str) -> Iterator[Call]:
 
 
 def row(name: str, load: Load) -> list[str]:
-    refused = str(load.refused)
-    return [name, number(load.rate), number(load.percentile(50)), number(load.percentile(99)), refused]
+    numbers = (load.rate, load.percentile(50), load.percentile(99), load.cpu * 1e3)
+    return [name, *map(number, numbers), str(load.refused)]
 
 
-COLUMNS = ["", "calls/s", "p50, ms", "p99, ms", "refused"]
+COLUMNS = ["", "calls/s", "p50, ms", "p99, ms", "server's CPU, ms", "refused"]
 
 
 # The sections.
@@ -160,13 +172,13 @@ def load_test(size: Size, folder: Path) -> None:
         for turn in range(size.turns + 1):
             for name, server in both.items():
                 if turn == 0:
-                    play(server.port, iter([put_gate("g")]), clients=1)
+                    server.play(iter([put_gate("g")]), clients=1)
                 calls = decisions(f"{turn}-", ["g"], turn)
-                run = play(server.port, calls, clients=CLIENTS, seconds=size.seconds if turn else 1.0)
+                run = server.play(calls, clients=CLIENTS, seconds=size.seconds if turn else 1.0)
                 if turn:
                     runs[name].append(run)
         singles = {
-            name: play(server.port, decisions("s-", ["g"], 99), clients=1, seconds=size.seconds / 2)
+            name: server.play(decisions("s-", ["g"], 99), clients=1, seconds=size.seconds / 2)
             for name, server in both.items()
         }
     ratio = statistics.median(a.rate / b.rate for a, b in zip(*runs.values(), strict=True))
@@ -183,10 +195,10 @@ def gates_test(size: Size, folder: Path) -> None:
     file = folder / "gates.db"
     with served(file) as server:
         empty = server.mib
-        created = play(server.port, iter([put_gate(name) for name in names]), clients=8)
+        created = server.play(iter([put_gate(name) for name in names]), clients=8)
         after = server.mib
-        spread = play(server.port, decisions("c", names), clients=CLIENTS, seconds=size.seconds * 2)
-        metrics = play(server.port, iter([("GET", "/metrics", b"")] * 2), clients=1)
+        spread = server.play(decisions("c", names), clients=CLIENTS, seconds=size.seconds * 2)
+        metrics = server.play(iter([("GET", "/metrics", b"")] * 2), clients=1)
         used = server.mib
     with served(file) as again:
         started = again.started
@@ -233,11 +245,11 @@ def open_test(size: Size, folder: Path) -> None:
         )
     with served(file) as server:
         started, before = server.started, server.mib
-        more = play(server.port, decisions("m", ["g"], 1), clients=CLIENTS, seconds=size.seconds)
+        more = server.play(decisions("m", ["g"], 1), clients=CLIENTS, seconds=size.seconds)
         chosen = random.Random(2).sample(range(size.decided_cases), min(size.decided_cases, 5_000))
-        told = play(server.port, labels([f"c{i}" for i in chosen], "g"), clients=CLIENTS, seconds=size.seconds)
-        first = play(server.port, iter([("GET", "/v1/gates/g/reviews?limit=50", b"")] * 20), clients=1)
-        health = play(server.port, iter([("GET", "/v1/gates/g/health", b"")] * 20), clients=1)
+        told = server.play(labels([f"c{i}" for i in chosen], "g"), clients=CLIENTS, seconds=size.seconds)
+        first = server.play(iter([("GET", "/v1/gates/g/reviews?limit=50", b"")] * 20), clients=1)
+        health = server.play(iter([("GET", "/v1/gates/g/health", b"")] * 20), clients=1)
         used = server.mib
     rows = [row("decide", more), row("label", told), row("50 oldest reviews", first), row("health", health)]
     show(f"{size.open_cases:,} open cases in one gate", COLUMNS, rows)
