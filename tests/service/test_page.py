@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -150,6 +151,13 @@ def test_reviews_are_labelled_by_keyboard_alone(tab, api):
     tab.wait("document.querySelector('h1').textContent === 'Nothing to review'")
     closed = api.get("/v1/gates/keys/reviews", params={"state": "closed"}).json()
     assert {one["case"]: one["label"] for one in closed}[f"{SCRIPT}/second ?#"] == "a new class"
+    tab.page.keyboard.press("Backspace")  # that was wrong
+    tab.wait("document.querySelector('h1').textContent.startsWith('Correct ')")
+    tab.page.keyboard.press(tab.page.locator(".classes button", has_text="x").last.get_attribute("data-key"))
+    tab.wait("document.querySelector('h1').textContent === 'Nothing to review'")
+    corrected = api.get("/v1/gates/keys/reviews", params={"state": "closed", "after": found["seq"]}).json()[0]["case"]
+    path = "/v1/gates/keys/decisions/" + quote(corrected, safe="")
+    assert (api.get(path).json()["label"], api.get(path).json()["correction"]) == ("a new class", "x")
     api.delete("/v1/gates/keys")
 
 

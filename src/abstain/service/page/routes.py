@@ -155,7 +155,7 @@ def router(service: Service, door: Door) -> APIRouter:
             for gate in running:
                 found[gate.name] = await meters.read(gate.name, views.DEFAULT, now)
         rows = [views.overview(gate, found.get(gate.name), service.counters) for gate in shown]
-        return page("gates.html", rows=rows, has_key=key is not None, now=now)
+        return page("gates.html", rows=rows, host=request.url.netloc, has_key=key is not None, now=now)
 
     @routes.get("/gates/{gate}", openapi_extra=read)
     async def one(
@@ -180,12 +180,21 @@ def router(service: Service, door: Door) -> APIRouter:
         return page("gate.html", **common, shown=shown, reviews=reviews, period=period, periods=views.PERIODS)
 
     @routes.get("/gates/{gate}/review", openapi_extra=read)
-    async def review(request: Request, gate: GateName, after: Annotated[int, Query(ge=0, le=2**53)] = 0) -> Response:
+    async def review(
+        request: Request,
+        gate: GateName,
+        after: Annotated[int, Query(ge=0, le=2**53)] = 0,
+        case: Annotated[str | None, Query(max_length=200)] = None,
+    ) -> Response:
         reply = await service.gate(gate)
-        waiting = await service.reviews(gate, limit=2, after=after)
+        if case is not None:
+            found = await service.decision(gate, case)
+            waiting = [views.reopened(found, _now(request))] if found.label is not None else []
+        else:
+            waiting = await service.reviews(gate, limit=1, after=after)
         closed = await service.reviews(gate, state="closed", limit=50) if reply.settings.get("classes") is None else []
-        case = views.review(reply, waiting[0], closed) if waiting else None
-        return page("review.html", gate=reply, case=case, more=len(waiting) > 1, after=after,
+        shown = views.review(reply, waiting[0], closed) if waiting else None
+        return page("review.html", gate=reply, case=shown, after=after, correct=case is not None,
                     reviewer=may(request, "label"), has_key=request.state.key is not None)  # fmt: skip
 
     @routes.get("/login")

@@ -9,7 +9,7 @@ from math import floor, isfinite, log10
 from typing import Any, NamedTuple
 
 from ..._core.pages import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
-from ..bodies import GateReply, ReviewReply
+from ..bodies import CaseReply, GateReply, ReviewReply, as_seconds
 from ..savings import BOUNDS, ESTIMATED, OverTime, Savings
 from ..service import Counters
 
@@ -28,8 +28,6 @@ KEYS = "123456789abcdefghijklmopqrtuvwxyz"
 """Keys of classes, unless the class is a single character itself; n is next, and s is left to browsers."""
 MOST_CLASSES = 30
 MOST_ROWS = 6
-
-
 UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "min"), (1.0, "s"))
 
 
@@ -80,13 +78,14 @@ def signed(value: float | None) -> str:
 def share(value: float | None) -> str:
     """A share in per cent.
 
-    >>> share(0.1234), share(1.0), share(0.0004)
-    ('12.3 %', '100 %', '0.04 %')
+    >>> share(0.1234), share(0.68), share(1.0), share(0.0), share(0.0004)
+    ('12.3 %', '68.0 %', '100 %', '0 %', '0.04 %')
     """
     if value is None or not isfinite(value):
         return NONE
-    text = f"{100.0 * value:.3g}" if value >= 0.0095 or value == 0.0 else f"{100.0 * value:.2f}"
-    return f"{text} %"
+    if value == 0.0 or 0.9995 <= value < 1.0005:
+        return f"{100.0 * value:.0f} %"
+    return f"{100.0 * value:.{2 if abs(value) < 0.00095 else 1}f} %"
 
 
 def count(value: float | None) -> str:
@@ -209,7 +208,7 @@ def capacity(given: Any) -> str | None:
     """A capacity in words.
 
     >>> capacity(0.08), capacity({"per_day": 500, "burst": 50, "share": None}), capacity(None)
-    ('8 % of cases', '500 per day', None)
+    ('8.0 % of cases', '500 per day', None)
     """
     if given is None:
         return None
@@ -246,6 +245,14 @@ def figures(savings: Savings, settings: Mapping[str, Any], models: Sequence[str]
     }
 
 
+def reopened(case: CaseReply, now: float) -> ReviewReply:
+    """A case whose label somebody wants to correct."""
+    asked = case.request
+    return ReviewReply(case=case.case, seq=case.seq, at=case.at, age=max(0.0, now - case.at), time=asked.get("time"),
+                       stake=asked.get("stake"), answers=asked["answers"], context=asked.get("context"),
+                       state=case.state, label=case.label if case.correction is None else case.correction)  # fmt: skip
+
+
 def review(gate: GateReply, case: ReviewReply, closed: Sequence[ReviewReply]) -> dict[str, Any]:
     """A case as reviewers see it: the models' answers, the classes with their keys, and its context."""
     settings, number = gate.settings, gate.settings.get("task") == "number"
@@ -260,7 +267,7 @@ def review(gate: GateReply, case: ReviewReply, closed: Sequence[ReviewReply]) ->
         "closed": settings.get("classes") is not None or settings.get("task") == "binary",
         "answers": [(model, *read) for model, _, read in said],
         "classes": [(json.dumps(one), label(one), key) for one, key in classes],
-        "context": context(case.context),
+        "context": context(case.context), "time": None if case.time is None else when(as_seconds(case.time)),
     }  # fmt: skip
 
 

@@ -33,9 +33,9 @@
       try {
         const other = await look();
         if (other) { takeOver(other); draw(); }
-        if (lost) { lost = false; say("Connected again."); body.classList.remove("lost"); }
+        if (lost) { lost = false; say("Connected again."); byId("offline").hidden = true; }
       } catch {
-        if (!lost) { lost = true; say("The server does not answer. Numbers are from before."); body.classList.add("lost"); }
+        if (!lost) { lost = true; say(byId("offline").textContent); byId("offline").hidden = false; }
       }
     }
     setTimeout(poll, Number(body.dataset.poll));
@@ -137,7 +137,8 @@
   // Reviews: one key per class, n for the next case, / to type.
   if ("review" in body.dataset) {
     const desk = byId("live-review"), error = byId("review-error");
-    let busy = false;
+    const queue = `/ui/gates/${encodeURIComponent(body.dataset.gate)}/review`;
+    let busy = false, last = null;
     async function show(address) {
       const other = await look(address);
       if (!other) return;
@@ -151,12 +152,14 @@
       if (busy || !desk.dataset.case) return;
       busy = true;
       error.textContent = "";
-      const name = desk.dataset.case;
+      const name = desk.dataset.case, correction = "correct" in desk.dataset;
       try {
         const path = `/v1/gates/${encodeURIComponent(body.dataset.gate)}/decisions/${encodeURIComponent(name)}/label`;
-        const reply = await call("PUT", path, { label: value, source: "review" });
+        const reply = await call("PUT", path, correction ? { label: value, correction } : { label: value, source: "review" });
         byId("last").textContent = `${name}: ${text} (${reply.status}).`;
-        await show(location.href);
+        byId("correct").hidden = false;
+        last = name;
+        await show(correction ? queue : location.href);
       } catch (problem) {
         error.textContent = problem.message;
       } finally {
@@ -169,6 +172,7 @@
       const skip = event.target.closest("#skip");
       if (skip) { event.preventDefault(); show(skip.href); }
     });
+    byId("correct").addEventListener("click", () => last !== null && show(`${queue}?case=${encodeURIComponent(last)}`));
     desk.addEventListener("submit", (event) => {
       event.preventDefault();
       const given = event.target.elements.label.value.trim();
@@ -185,6 +189,7 @@
       const button = [...document.querySelectorAll("[data-key]")].find((one) => one.dataset.key === key);
       if (button) { event.preventDefault(); button.click(); }
       else if (key === "n" && byId("skip")) { event.preventDefault(); byId("skip").click(); }
+      else if (key === "backspace" && last !== null) { event.preventDefault(); byId("correct").click(); }
       else if (key === "/" && field) { event.preventDefault(); field.focus(); }
     });
   }
