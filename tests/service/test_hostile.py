@@ -6,6 +6,8 @@ import socket
 
 import pytest
 
+from abstain.service import front
+
 from .serving import GATE, case, serving, sqlite
 
 GATE_PATH = "/v1/gates/g"
@@ -203,6 +205,12 @@ def test_a_body_beyond_the_limit_is_refused_however_it_is_sent(api):
     assert b" 413 " in answer_to(api, head.encode())
 
 
+def test_a_body_that_does_not_arrive_is_given_up(api, monkeypatch):
+    monkeypatch.setattr(front, "BODY_SECONDS", 0.1)
+    head = f"POST {DECISIONS} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{{"
+    assert b" 408 " in answer_to(api, head.encode())
+
+
 def test_a_body_that_is_not_json_by_its_own_account_is_refused(api):
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/xml", "json"):
         refused(post(api, DECISIONS, json.dumps(case("kind")).encode(), **{"Content-Type": kind}), 415)
@@ -241,6 +249,7 @@ def test_a_script_in_ids_and_labels_comes_back_as_json_text(api):
     for answer in (reply, api.get(f"{DECISIONS}/%3Cscript%3Ealert(1)%3C%2Fscript%3E"), api.get(f"/v1/gates/{script}")):
         assert answer.headers["content-type"].startswith(("application/json", "application/problem+json"))
         assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'")
 
 
 # The OpenAPI document.

@@ -108,6 +108,7 @@ class Front:
                 named["x-request-id"] = request_id
                 named["x-content-type-options"] = "nosniff"
                 named.setdefault("cache-control", "no-store")
+                named.setdefault("content-security-policy", "default-src 'none'; frame-ancestors 'none'")
             await send(message)
 
         try:
