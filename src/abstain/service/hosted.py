@@ -175,9 +175,8 @@ class Outcome(NamedTuple):
         return f"{what} by {self.model} above {self.threshold} with probability {self.probability!r}"
 
 
-def digest_of(body: DecisionBody) -> str:
+def digest_of(content: Mapping[str, Any]) -> str:
     """Return the digest of a case's payload: the same request has the same, whatever the order of its fields."""
-    content = body.model_dump(mode="json", exclude_defaults=True)
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -384,7 +383,8 @@ class Hosted:
 
     def decide(self, body: DecisionBody, batch: Batch) -> DecisionReply:
         """Decide on a case, or return the stored decision; learn the label that is held for it, if there is one."""
-        digest, known = digest_of(body), batch.known.get(body.case)
+        content = body.model_dump(mode="json", exclude_defaults=True)
+        digest, known = digest_of(content), batch.known.get(body.case)
         if known is not None:
             if known.digest != digest:
                 raise Conflict(f"case {body.case!r} was decided before, with another payload")
@@ -410,7 +410,7 @@ class Hosted:
             action=outcome.action,
             state="open",
             digest=digest,
-            request=as_json(body.model_dump(mode="json", exclude_defaults=True)),
+            request=as_json(content),
             reply=as_json(reply.model_dump()),
             handle=case.to_json() if case is not None and learns else None,
             review_price=self.prices.review,

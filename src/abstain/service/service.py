@@ -41,6 +41,10 @@ MOST_AT_ONCE = 256
 MOST_WAITING = 10_000
 """The operations that may wait for one gate."""
 SWEEP_SECONDS = 5.0
+STOP_SECONDS = 15.0
+"""How long snapshots are written at the end; a gate without one has more events to replay at the next start."""
+SOME = 8
+"""How many gates are read, or written, at a time."""
 
 
 @dataclass
@@ -189,8 +193,9 @@ class Service:
         await asyncio.to_thread(_compile)
         self._tasks = [asyncio.create_task(self._commit_all())]
         if self._replicas is None:
-            for record in await asyncio.to_thread(self.store.gates):
-                await self._serve(record)
+            records = await asyncio.to_thread(self.store.gates)
+            for i in range(0, len(records), SOME):
+                await asyncio.gather(*(self._serve(record) for record in records[i : i + SOME]))
         else:
             await asyncio.to_thread(self._replicas.join)
             self._tasks.append(asyncio.create_task(self._renew_now_and_then(self._replicas)))
@@ -204,12 +209,18 @@ class Service:
         self.ready = False
         for task in self._tasks[1:]:
             await _cancelled(task)
+        behind: list[tuple[int, _Slot]] = []
         for slot in list(self._slots.values()):
             await slot.idle.wait()
             if slot.task is not None:
                 await _cancelled(slot.task)
-            if slot.hosted is not None and slot.hosted.last_snapshot < slot.record.next_seq - 1:
-                await self._snapshot(slot)
+            if slot.hosted is not None:
+                behind.append((slot.record.next_seq - 1 - slot.hosted.last_snapshot, slot))
+        behind = sorted((one for one in behind if one[0] > 0), key=lambda one: -one[0])
+        end = time.monotonic() + STOP_SECONDS
+        while behind and time.monotonic() < end:
+            some, behind = behind[:SOME], behind[SOME:]
+            await asyncio.gather(*(self._snapshot(slot) for _, slot in some))
         for task in self._tasks[:1]:
             await _cancelled(task)
         if self._replicas is not None:
@@ -810,15 +821,16 @@ class Service:
     async def _sweep(self, slot: _Slot) -> None:
         name, now = slot.record.name, self._clock()
         window = None if slot.hosted is None else slot.hosted.window
+        before = now - (window or 0.0)
         for action in ("answer", "review") if window is not None else ():
-            while True:
-                before = now - (window or 0.0)
-                late = await self._read(
-                    lambda action=action, before=before: self.store.cases(  # type: ignore[misc]
-                        name, state="open", action=action, before=before, limit=MOST_AT_ONCE
+            while True:  # the oldest first: those after one that is young enough are younger
+                oldest = await self._read(
+                    lambda action=action: self.store.cases(  # type: ignore[misc]
+                        name, state="open", action=action, limit=MOST_AT_ONCE
                     )
                 )
-                await _all([self._do(name, (one.case,), _expiring(one.case, before)) for one in late])
+                late = [one.case for one in oldest if one.at < before]
+                await _all([self._do(name, (case,), _expiring(case, before)) for case in late])
                 if len(late) < MOST_AT_ONCE:
                     break
         dropped = await self._read(lambda: self.store.late_labels(name, now, MOST_AT_ONCE))

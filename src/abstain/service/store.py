@@ -173,10 +173,8 @@ class Store(Protocol):
     def find(self, gate: str, cases: Sequence[str]) -> tuple[dict[str, CaseRecord], dict[str, HeldRecord]]:
         """Return those of some cases, and of the labels held for them, that are there."""
 
-    def cases(
-        self, gate: str, *, state: str, action: str, after: int = 0, before: float | None = None, limit: int = 50
-    ) -> list[CaseRecord]:
-        """Return cases of a state and an action by their number: those after a number, decided before a time."""
+    def cases(self, gate: str, *, state: str, action: str, after: int = 0, limit: int = 50) -> list[CaseRecord]:
+        """Return the cases of a state and an action after a number, by their number."""
 
     def count(self, gate: str, *, state: str, action: str) -> tuple[int, float | None]:
         """Return how many cases have a state and an action, and when the oldest of them was decided."""
@@ -372,13 +370,10 @@ class SqlStore:
             held = [HeldRecord(*row) for row in at.execute(_FIND_HELD, wanted)]
         return {row.case: row for row in known}, {row.case: row for row in held}
 
-    def cases(
-        self, gate: str, *, state: str, action: str, after: int = 0, before: float | None = None, limit: int = 50
-    ) -> list[CaseRecord]:
+    def cases(self, gate: str, *, state: str, action: str, after: int = 0, limit: int = 50) -> list[CaseRecord]:
         of = CASES.c
         query = select(CASES).where(of.gate == gate, of.state == state, of.action == action, of.seq > after)
-        query = query.order_by(of.seq).limit(limit)
-        return self._read(CaseRecord, query if before is None else query.where(of.at < before))
+        return self._read(CaseRecord, query.order_by(of.seq).limit(limit))
 
     def count(self, gate: str, *, state: str, action: str) -> tuple[int, float | None]:
         of = CASES.c
