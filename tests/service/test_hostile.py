@@ -7,6 +7,7 @@ import socket
 import pytest
 
 from abstain.service import front
+from abstain.service.bodies import GATE_NAME
 
 from .serving import GATE, case, serving, sqlite
 
@@ -257,7 +258,7 @@ def test_a_script_in_ids_and_labels_comes_back_as_json_text(api):
 
 def run_schemathesis(api, examples: int) -> None:
     schemathesis = pytest.importorskip("schemathesis")
-    from hypothesis import HealthCheck, Phase, settings
+    from hypothesis import HealthCheck, Phase, given, settings
     from schemathesis.checks import CHECKS, load_all_checks
 
     load_all_checks()
@@ -279,9 +280,10 @@ def run_schemathesis(api, examples: int) -> None:
             phases=[Phase.explicit, Phase.generate],
         )
         def check(case):
-            case.call_and_validate(checks=checks, headers=None)
-
-        from hypothesis import given
+            # Most drawn names are of gates that nobody made: a valid one becomes that of a gate which is there.
+            if GATE_NAME.fullmatch(str(case.path_parameters.get("gate", ""))) and case.method != "DELETE":
+                case.path_parameters["gate"] = "g"
+            case.call_and_validate(checks=checks)
 
         given(case=operation.as_strategy())(check)()
 
@@ -292,4 +294,4 @@ def test_the_service_does_what_its_document_says(api):
 
 @pytest.mark.long
 def test_the_service_does_what_its_document_says_in_many_cases(api):
-    run_schemathesis(api, 500)
+    run_schemathesis(api, 100)
