@@ -223,8 +223,11 @@ def test_a_stale_owner_writes_nothing(url):
             await one.put_gate("g", gate())
             await one.decide("g", case("first"))
             stale = one._slots["g"].record
-            one._replicas._end_session()  # its lock is free, and it does not know
-            taken = await asyncio.to_thread(two._replicas.claim, "g")
+            taken = None
+            while taken is None:  # it may have renewed its lock meanwhile
+                with one._replicas._guard:
+                    one._replicas._end_session()  # its lock is free, and it does not know
+                taken = await asyncio.to_thread(two._replicas.claim, "g")
             assert taken.epoch == stale.epoch + 1
             with pytest.raises(Fenced):
                 one.store.commit([Changes(stale)])

@@ -175,9 +175,9 @@ class GateBody(Body):
     labels: Literal["answered", "reviewed", "both"] | Annotated[list[float], Field(min_length=2, max_length=2)] = Field(
         default="both", description="Which labels come back, or two probabilities (after answering, after a review)."
     )
-    thresholds: int | Annotated[list[float], Field(min_length=1, max_length=1_000)] = Field(
-        default=48, description="How many thresholds each model has, or the thresholds themselves."
-    )
+    thresholds: (
+        Annotated[int, Field(ge=1, le=1_000)] | Annotated[list[float], Field(min_length=1, max_length=1_000)]
+    ) = Field(default=48, description="How many thresholds each model has, or the thresholds themselves.")
     capacity: float | CapacityBody | None = Field(
         default=None, description="A limit on reviews: a share of the cases, or a share or a number per day."
     )

@@ -145,6 +145,11 @@ def as_json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
+def _same(one: str | None, other: str | None) -> bool:
+    """Return whether two labels, as JSON, are the same: 1 is 1.0."""
+    return one == other or (one is not None and other is not None and bool(json.loads(one) == json.loads(other)))
+
+
 class Outcome(NamedTuple):
     """What came out of a decision, as far as a replay compares it."""
 
@@ -499,7 +504,7 @@ class Hosted:
 
     def _hold(self, case: str, written: str, source: str | None, batch: Batch) -> LabelReply:
         waiting = batch.held.get(case)
-        if waiting is not None and waiting.label != written:
+        if waiting is not None and not _same(waiting.label, written):
             raise Conflict(f"case {case!r} is not known yet, and another label is held for it: {waiting.label}")
         if waiting is None:
             waiting = HeldRecord(self.record.name, case, written, source, batch.now, batch.now + self.hold)
@@ -508,9 +513,8 @@ class Hosted:
         return LabelReply(case=case, status="unknown", detail="no such case yet: the label is held for a while")
 
     def _again(self, record: CaseRecord, written: str, correction: bool, batch: Batch) -> LabelReply:
-        if written == (record.label if record.correction is None else record.correction) or (
-            written == record.label and not correction
-        ):
+        latest = record.label if record.correction is None else record.correction
+        if _same(written, latest) or (_same(written, record.label) and not correction):
             return LabelReply(case=record.case, status="duplicate")
         if not correction:
             raise Conflict(
@@ -637,7 +641,7 @@ def restore(store: Store, record: GateRecord, now: float, *, accept: bool = Fals
     hosted.record, hosted.n_open = record, len(hosted.gate.pending)
     batch = hosted.begin({}, {}, now)
     batch.changes.gate.mismatches += replay.mismatches if replay.stopped is None else 0
-    if replay.stopped is None and replay.decided:
+    if replay.stopped is None and (replay.decided or replay.mismatches or accept):
         batch.changes.handles = {name: case.to_json() for name, case in replay.decided.items()}
         batch.changes.snapshot = hosted.snapshot(now)
     hosted.last_snapshot = started if batch.changes.snapshot is None else record.next_seq - 1

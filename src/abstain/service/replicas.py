@@ -90,13 +90,13 @@ class Replicas:
         expected = {one.name: one.epoch for one in owned}
         with store_errors("read"), self._store.engine.connect() as at:
             rows = at.execute(select(GATES.c.name, GATES.c.epoch).where(GATES.c.owner == self.id))
-            kept = {name for name, epoch in rows if expected.get(name) == epoch}
+            epochs = {row.name: row.epoch for row in rows}
         with self._guard:
-            for name in self._locked - kept:
+            for name in self._locked - epochs.keys():
                 self._unlock(name)
-            for name in kept - self._locked:
+            for name in epochs.keys() - self._locked:
                 self._lock(name)
-        return set(expected) - kept
+        return {name for name, epoch in expected.items() if epochs.get(name) != epoch}
 
     def owner(self, gate: str) -> Owner | None:
         """Return who owns a gate, if that replica is alive."""

@@ -242,16 +242,16 @@ class Service:
         replicas = self._replicas
         if replicas is None or name in self._slots:
             return None
-        async with self._creating:
-            if name in self._slots or await self._read(lambda: self.store.gate(name)) is None:
-                return None
-            owner = await self._read(lambda: replicas.owner(name))
-            if owner is None or owner.id == replicas.id:
+        owner = await self._read(lambda: replicas.owner(name))
+        if owner is None or owner.id == replicas.id:
+            async with self._creating:
+                if name in self._slots or await self._read(lambda: self.store.gate(name)) is None:
+                    return None
                 record = await self._read(lambda: replicas.claim(name))
                 if record is not None:
                     self._add(record)
                     return None
-                owner = await self._read(lambda: replicas.owner(name))
+            owner = await self._read(lambda: replicas.owner(name))
         if owner is None:
             raise NotReady(f"gate {name!r}: it is moving between replicas")
         if owner.address is None:
@@ -830,7 +830,9 @@ class Service:
                     )
                 )
                 late = [one.case for one in oldest if one.at < before]
-                await _all([self._do(name, (case,), _expiring(case, before)) for case in late])
+                for one in await _all([self._do(name, (case,), _expiring(case, before)) for case in late]):
+                    if isinstance(one, ServiceError):
+                        raise one
                 if len(late) < MOST_AT_ONCE:
                     break
         dropped = await self._read(lambda: self.store.late_labels(name, now, MOST_AT_ONCE))
@@ -943,8 +945,12 @@ def _fail(operation: _Operation, error: ServiceError) -> None:
 
 async def _cancelled(task: asyncio.Task[None]) -> None:
     task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
+    try:
         await task
+    except asyncio.CancelledError:
+        pass
+    except Exception:
+        LOG.exception("task failed")
 
 
 async def _all(calls: Sequence[Any]) -> list[Any]:
