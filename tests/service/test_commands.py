@@ -224,6 +224,30 @@ def test_prices_by_kind_become_fixed_prices(price, expected):
     assert _of_mistakes(price) == expected
 
 
+def test_models_may_have_the_names_of_other_columns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("abstain.cli.gates.SLICE", 7)  # several slices
+    rows = [(case, label, {"case": answers["a"], "review": answers["b"]}) for case, label, answers in made(130)]
+    fill("sqlite:///gates.db", {"models": ["case", "review"], "cost": 0.2, "today": ["case", 0.8]}, rows)
+    for end in ("parquet", "jsonl"):
+        shown = run("gates", "export", "g", "--out", f"log.{end}")
+        assert "as it was decided" in run(*shlex.split(shown.splitlines()[-1])[1:], "--seeds", "1")
+    log = pl.read_parquet("log.parquet")
+    assert log["case"].to_list() == [case for case, _, _ in rows]
+    assert log["model_case"].to_list() == [answers["case"]["answer"] for _, _, answers in rows]
+    assert set(log["decided"]) <= {"model_case", "model_review", "review"}
+
+
+def test_whole_numbers_stay_numbers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [(f"c{k}", k % 3, {"a": {"answer": k % 2, "confidence": 0.8}, "b": None}) for k in range(30)]
+    fill("sqlite:///gates.db", {"cost": 0.2}, rows)
+    run("gates", "export", "g", "--out", "log.parquet")
+    log = pl.read_parquet("log.parquet")
+    assert log["a"].to_list() == [k % 2 for k in range(30)]
+    assert log["label"].to_list()[:27] == [k % 3 for k in range(27)]
+
+
 def test_another_kind_of_file_is_refused(filled, tmp_path):
     shown = run("gates", "export", "g", "--store", filled[0], "--out", tmp_path / "log.xlsx", code=2)
     assert "expected a file that ends with .parquet, .csv, .jsonl" in shown

@@ -30,7 +30,10 @@ PAGE = 1_000
 CASE, DECIDED, OBSERVED, TIME, LABEL, LABEL_TIME, SOURCE, STAKE, PRICE = (
     "case", "decided", "observed", "time", "label", "label_time", "label_source", "stake", "mistake_price"
 )  # fmt: skip
+OWN = frozenset({CASE, DECIDED, OBSERVED, TIME, LABEL, LABEL_TIME, SOURCE, STAKE, PRICE, "review"})
 SURE, ERROR = "_confidence", "_error"
+SLICE = 2**15
+"""Cases that are held as Python objects at a time."""
 FORMAT = "%Y-%m-%d %H:%M:%S%.6f"
 
 
@@ -196,6 +199,11 @@ def _cases(source: "SqlStore", name: str) -> "Iterator[CaseRecord]":
         after = page[-1].seq
 
 
+def _name(model: str) -> str:
+    """The name of a model in the log; other columns keep theirs."""
+    return f"model_{model}" if model in OWN else model
+
+
 def _utc(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
 
@@ -226,9 +234,23 @@ def log_of(gate: "GateRecord", cases: "Iterator[CaseRecord]") -> "tuple[pl.DataF
     task = Task(settings["task"], settings["classes"], settings["max_error"])
     chance = Labels(settings["labels"]).after
     end = ERROR if task.kind == NUMBER else SURE
-    names = list(settings["models"])
+    names = list(map(_name, settings["models"]))
+    kinds: set[type] = set()
     rows: list[dict[str, Any]] = []
+    frames: list[pl.DataFrame] = []
     last = datetime.min
+
+    def flush() -> None:
+        schema: dict[str, Any] = {CASE: pl.String, TIME: pl.Datetime("us")}
+        for name in names:
+            schema |= {name: pl.String, f"{name}{end}": pl.Float64}
+        schema |= {
+            LABEL: pl.String, LABEL_TIME: pl.Datetime("us"), SOURCE: pl.String, DECIDED: pl.String,
+            OBSERVED: pl.Float64, STAKE: pl.Float64,
+        }  # fmt: skip
+        frames.append(pl.DataFrame(rows, schema=schema, orient="row"))
+        rows.clear()
+
     for case in cases:
         request, reply = json.loads(case.request), json.loads(case.reply)
         last = max(_utc(case.at), last + timedelta(microseconds=1))  # replays want every case after the one before
@@ -236,34 +258,31 @@ def log_of(gate: "GateRecord", cases: "Iterator[CaseRecord]") -> "tuple[pl.DataF
         row: dict[str, Any] = {
             CASE: case.case,
             TIME: last,
-            LABEL: None if label is None else json.loads(label),
             LABEL_TIME: None if case.label_at is None else max(_utc(case.label_at), last),
             SOURCE: case.label_source,
-            DECIDED: reply["model"] if case.action == ANSWER else REVIEW,
+            DECIDED: _name(reply["model"]) if case.action == ANSWER else REVIEW,
             OBSERVED: chance[ANSWER] * reply["probability"] + chance[REVIEW] * (1.0 - reply["probability"]),
             STAKE: request.get("stake"),
         }
+        plain = {LABEL: None if label is None else json.loads(label)}
         for model, given in request["answers"].items():
-            if model not in names:  # removed since
-                names.append(model)
+            name = _name(model)
+            if name not in names:  # removed since
+                names.append(name)
             said = None if given is None else task.read(model, Answer.model_validate(given).as_given())
             if said is not None:
-                sure = said.confidence if task.kind != NUMBER else (1.0 - said.confidence) * task.max_error
-                row |= {model: said.answer, f"{model}{end}": sure}
-        rows.append(row)
-    values = [value for row in rows for key in (LABEL, *names) if (value := row.get(key)) is not None]
-    plain = pl.Float64 if task.kind == NUMBER else pl.Int64 if {type(value) for value in values} == {int} else pl.String
-    if plain == pl.String:
-        for row in rows:
-            row |= {key: str(row[key]) for key in (LABEL, *names) if row.get(key) is not None}
-    schema: dict[str, Any] = {CASE: pl.String, TIME: pl.Datetime("us")}
-    for model in names:
-        schema |= {model: plain, f"{model}{end}": pl.Float64}
-    schema |= {
-        LABEL: plain, LABEL_TIME: pl.Datetime("us"), SOURCE: pl.String, DECIDED: pl.String, OBSERVED: pl.Float64,
-        STAKE: pl.Float64,
-    }  # fmt: skip
-    table = pl.DataFrame(rows, schema=schema, orient="row")
+                plain[name] = said.answer
+                row[f"{name}{end}"] = (
+                    said.confidence if task.kind != NUMBER else (1.0 - said.confidence) * task.max_error
+                )
+        kinds |= {type(value) for value in plain.values() if value is not None}
+        rows.append(row | {key: None if value is None else str(value) for key, value in plain.items()})
+        if len(rows) == SLICE:
+            flush()
+    flush()
+    table = pl.concat(frames, how="diagonal")
+    if task.kind == NUMBER or kinds == {int}:  # else texts
+        table = table.with_columns(pl.col(LABEL, *names).cast(pl.Float64 if task.kind == NUMBER else pl.Int64))
     if table[STAKE].null_count() == len(table):
         table = table.drop(STAKE)
     return _with_options(settings, table, names, end)
@@ -295,8 +314,8 @@ def _with_options(
     else:
         asked["capacity"] = settings["capacity"]
     today = settings["today"]
-    if today is not None and today[0] in there and today[1] is not None and 0.0 <= today[1] <= 1.0:
-        asked["today"] = f"{today[0]}:{today[1]:g}"
+    if today is not None and _name(today[0]) in there and today[1] is not None and 0.0 <= today[1] <= 1.0:
+        asked["today"] = f"{_name(today[0])}:{today[1]:g}"
     try:
         if settings["cost"] is not None:
             return table, Options(**asked, cost=settings["cost"])
