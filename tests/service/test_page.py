@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the service needs abstain[service]")
 
+from abstain.service.bodies import GateReply
 from abstain.service.keys import new_key
 from abstain.service.page import routes, views
 
@@ -293,6 +294,14 @@ def test_a_gate_that_is_not_there_is_a_page(api):
     assert reply.status_code == 404
     assert "text/html" in reply.headers["content-type"]
     assert "Not found" in reply.text
+
+
+def test_a_gate_that_was_stopped_says_why():
+    state = f"stopped: event 17 decided {HOSTILE}"
+    gate = GateReply(name="g", settings=GATE, mode="live", state=state, created=0.0, seq=17, decided=1, open=0)
+    text = routes.page("stopped.html", gate=gate, has_key=False).body.decode()
+    assert "stopped: event 17 decided &lt;img" in text
+    assert "abstain gates accept g" in text
 
 
 def test_keys_of_classes_do_not_collide():

@@ -43,7 +43,8 @@ HEADERS = {
 }
 FORM_LIMIT = 4_096
 MOST_MEASURED = 20
-"""Gates whose savings the overview shows; with more gates it would read too many cases."""
+"""Gates whose savings the overview shows; with more gates it would read too many cases, and alarms are those that
+somebody has asked for."""
 LEAST_SECONDS, TIMES = 2.0, 5.0
 """A measurement holds for so many seconds, and at least for so many times as long as it took."""
 STATIC = {
@@ -151,10 +152,12 @@ def router(service: Service, door: Door) -> APIRouter:
         shown = [gate for gate in await service.gates() if key is None or key.gate in ("*", gate.name)]
         running = [gate for gate in shown if gate.state == "running"]
         found: dict[str, Savings] = {}
+        alarms = dict(service.counters.alarms)
         if len(running) <= MOST_MEASURED:
             for gate in running:
                 found[gate.name] = await meters.read(gate.name, views.DEFAULT, now)
-        rows = [views.overview(gate, found.get(gate.name), service.counters) for gate in shown]
+                alarms[gate.name] = len((await service.health(gate.name))["alarms"])
+        rows = [views.overview(gate, found.get(gate.name), alarms.get(gate.name, 0)) for gate in shown]
         return page("gates.html", rows=rows, host=request.url.netloc, has_key=key is not None, now=now)
 
     @routes.get("/gates/{gate}", openapi_extra=read)

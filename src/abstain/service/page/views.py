@@ -136,12 +136,12 @@ def label(value: Any) -> str:
 # Pages.
 
 
-def overview(gate: GateReply, savings: Savings | None, counters: Counters) -> dict[str, Any]:
+def overview(gate: GateReply, savings: Savings | None, alarms: int) -> dict[str, Any]:
     """The row of a gate among all."""
     made = savings.policies[0] if savings is not None and savings.policies else None
     return {
         "name": gate.name, "mode": gate.mode, "state": gate.state, "decided": gate.decided, "open": gate.open,
-        "alarms": counters.alarms[gate.name], "price": None if made is None else made.price,
+        "alarms": alarms, "price": None if made is None else made.price,
         "reviewed": None if made is None else made.reviewed, "savings": savings,
         "models": gate.settings.get("models", []),
     }  # fmt: skip
@@ -159,7 +159,7 @@ def gate(
     models = [one["model"] for one in health["models"]]
     return {
         "prices": prices(settings),
-        "capacity": capacity(settings.get("capacity")),
+        "capacity": capacity(settings.get("capacity"), health.get("capacity_left")),
         "savings": savings,
         "made": made,
         "base": base,
@@ -204,19 +204,20 @@ def prices(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {"fixed": plain, "by_cost": False, "review": settings["review_price"], "mistake": mistake if plain else None}
 
 
-def capacity(given: Any) -> str | None:
-    """A capacity in words.
+def capacity(given: Any, left: float | None = None) -> str | None:
+    """A capacity in words, with the reviews that are left now.
 
-    >>> capacity(0.08), capacity({"per_day": 500, "burst": 50, "share": None}), capacity(None)
-    ('8.0 % of cases', '500 per day', None)
+    >>> capacity(0.08), capacity({"per_day": 500, "burst": 50, "share": None}, 12.0), capacity(None)
+    ('8.0 % of cases', '500 per day, 12 left now', None)
     """
     if given is None:
         return None
     if isinstance(given, (int, float)):
-        return f"{share(float(given))} of cases"
-    if given.get("per_day") is not None:
-        return f"{count(given['per_day'])} per day"
-    return f"{share(given.get('share'))} of cases"
+        given = {"share": float(given)}
+    each = (
+        f"{share(given['share'])} of cases" if given.get("share") is not None else f"{count(given['per_day'])} per day"
+    )
+    return each if left is None else f"{each}, {count(left)} left now"
 
 
 def figures(savings: Savings, settings: Mapping[str, Any], models: Sequence[str]) -> dict[str, Any]:
@@ -225,8 +226,10 @@ def figures(savings: Savings, settings: Mapping[str, Any], models: Sequence[str]
     x = [datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S") for at in over.at]
     colour = {model: COLOURS[k % len(COLOURS)] for k, model in enumerate(models)}
     lines = []
+    alone = sorted((row.price, row.name) for row in savings.policies if row.kind == "always")[: len(COLOURS)]
+    shown = {name for _, name in alone}  # the cheapest: more lines cannot be told apart
     for row in savings.policies:
-        if row.kind == "review" or row.name not in over.price:
+        if row.kind == "review" or row.name not in over.price or (row.kind == "always" and row.name not in shown):
             continue
         kind = {"gate": "gate", "always": "model"}.get(row.kind, "today")
         name = f"today: {row.name}" if row.kind == "today" else row.name
