@@ -31,12 +31,24 @@ nitpick_ignore_regex = [("py:.*", ".*")]  # names of parameters and of other pac
 
 # Where pages are: under each page those beside it in the menu. Pages stay plain Markdown.
 pages = {
-    "index": ["The gate <gate>", "Learners <which>", "Research <reproduce>", "gallery/index", "reference/index"],
+    "index": [
+        "The gate <gate>",
+        "The service <service/index>",
+        "Learners <which>",
+        "Research <reproduce>",
+        "gallery/index",
+        "reference/index",
+    ],
     "gate": ["replay", "logs", "report", "capacity", "combining", "health", "adapters", "llm", "production"],
+    "service/index": [
+        f"service/{name}"
+        for name in ("promises", "shadow", "operations", "sizing", "moving", "label-studio", "routing")
+    ],
     "which": ["concepts", "howto", "doubly-robust", "feedback", "memory", "successors"],
     "reproduce": ["studies", "guarantees", "statements", "extend", "datasets"],
     "reference/index": [
-        f"reference/{name}" for name in ("gate", "game", "learners", "experts", "losses", "graphs", "theory", "data")
+        f"reference/{name}"
+        for name in ("gate", "service", "game", "learners", "experts", "losses", "graphs", "theory", "data")
     ],
 }
 

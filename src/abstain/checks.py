@@ -1,4 +1,4 @@
-"""The rules that every learner and every set of experts obeys, as functions that test yours.
+"""The rules that every learner, every set of experts and every store obeys, as functions that test yours.
 
 >>> import abstain as ab
 >>> experts = ab.experts.hyperplanes(dim=2, n_predictors=3, n_rings=4, seed=0)
@@ -14,6 +14,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import costs
 from . import experts as expert_sets
 from ._core import files
+from ._core.extras import need
 from ._core.registry import as_plain, name_of
 from .engine import Decision, Learner, Report
 from .engine.files import read_learner
@@ -544,3 +546,157 @@ EXPERT_CHECKS: tuple[Callable[[ExpertSet, Table], None], ...] = (
     check_copies_of_experts,
     check_rule_subset,
 )
+
+
+# Stores of the service.
+
+
+def check_store(store: Any) -> None:
+    """Test a store of the service against the rules that all stores obey. It needs the extra ``service``.
+
+    Args:
+        store: An empty `abstain.service.store.Store`. The gates "check-a" and "check-b" are made, and deleted.
+
+    Raises:
+        AssertionError: If a rule is broken. The message says which.
+    """
+    kinds = need("abstain.service.store", "check_store", "service")
+    assert not store.gates(), "expected an empty store"
+    for check in (_writes_and_reads, _fences, _writes_all_or_nothing, _keeps_snapshots, _finds_cases, _keeps_keys):
+        gates = [kinds.GateRecord(name, '{"seed":1}', "live", 5.0) for name in ("check-a", "check-b")]
+        store.commit([kinds.Changes(gate, created=True) for gate in gates])
+        try:
+            check(store, kinds, *gates)
+        except AssertionError as error:
+            raise AssertionError(f"{check.__doc__} {error}") from error
+        finally:
+            for gate in store.gates():
+                store.commit([kinds.Changes(gate, deleted=True)])
+        left = [
+            store.gates(),
+            store.events("check-a"),
+            store.snapshots("check-a"),
+            store.decided("check-a", None, None),
+        ]
+        assert left == [[], [], [], []], f"A deleted gate leaves nothing; got {left}"
+
+
+def _written(kinds: Any, gate: Any, n: int, **options: Any) -> Any:
+    """Return the changes of ``n`` decisions."""
+    first = gate.next_seq
+    gate.next_seq += n
+    numbers = range(first, gate.next_seq)
+    events = [kinds.EventRecord(gate.name, t, "decided", f"ä/{t}", 10.0 + t, "1", '{"x":"ü\\u0000"}') for t in numbers]
+    cases = [
+        kinds.CaseRecord(
+            gate.name, f"ä/{t}", t, 10.0 + t, "live", "review" if t % 2 else "answer", "open", "d" * 64, '{"a":1}',
+            '{"b":2}', f"handle {t}", 0.1 + 0.2,
+        )
+        for t in numbers
+    ]  # fmt: skip
+    return kinds.Changes(gate, events=events, cases=cases, **options)
+
+
+def _writes_and_reads(store: Any, kinds: Any, a: Any, b: Any) -> None:
+    """What is committed is read back exactly, each gate for itself."""
+    one, two = _written(kinds, a, 3), _written(kinds, b, 2)
+    store.commit([one, two])
+    assert store.gates() == [a, b], f"expected {[a, b]}, got {store.gates()}"
+    assert store.gate("check-a") == a, f"expected {a}, got {store.gate('check-a')}"
+    assert store.gate("check-c") is None, "expected None for a gate that is not there"
+    assert store.events("check-a") == one.events, f"expected {one.events}, got {store.events('check-a')}"
+    assert store.events("check-b", after=1) == two.events[1:], "expected the events after a number"
+    assert store.events("check-a", limit=2) == one.events[:2], "expected as many events as the limit"
+    known, held = store.find("check-a", ["ä/1", "ä/2", "other"])
+    assert known == {case.case: case for case in one.cases[:2]}, f"expected two cases, got {known}"
+    assert held == {}, f"expected no held labels, got {held}"
+    assert store.find("check-a", []) == ({}, {}), "expected nothing if nothing is asked for"
+
+
+def _fences(store: Any, kinds: Any, a: Any, b: Any) -> None:
+    """A writer with another epoch, or another end of the journal, writes nothing."""
+    stale = replace(a, epoch=a.epoch + 1)
+    ahead = replace(a, next_seq=7)
+    gone = replace(a, name="check-c")
+    for other in (stale, ahead, gone):
+        fenced = None
+        try:
+            store.commit([_written(kinds, replace(b), 1), _written(kinds, other, 1)])
+        except kinds.Fenced as error:
+            fenced = error.gate
+        assert fenced == other.name, f"expected Fenced for {other}, got one for {fenced}"
+        assert store.events("check-a") == store.events("check-b") == [], "expected no events"
+    try:
+        store.commit([kinds.Changes(stale, deleted=True)])
+    except kinds.Fenced:
+        pass
+    else:
+        raise AssertionError("expected Fenced for deleting with another epoch")
+    assert store.gate("check-a") is not None, "expected the gate to be there"
+
+
+def _writes_all_or_nothing(store: Any, kinds: Any, a: Any, b: Any) -> None:
+    """If one row cannot be written, no row is."""
+    first = _written(kinds, a, 1)
+    store.commit([first])
+    twice = _written(kinds, replace(a), 1)
+    twice.cases[0].case = first.cases[0].case
+    try:
+        store.commit([_written(kinds, replace(b), 1), twice])
+    except kinds.StoreError:
+        pass
+    else:
+        raise AssertionError("expected a StoreError for a case that is there already")
+    assert store.events("check-b") == [], "expected no event of the other gate"
+    assert store.events("check-a") == first.events, "expected no further event"
+    assert store.gate("check-a") == a, f"expected {a}, got {store.gate('check-a')}"
+
+
+def _keeps_snapshots(store: Any, kinds: Any, a: Any, b: Any) -> None:
+    """The last two snapshots are kept; handles of closed cases go once no kept snapshot is older than their end."""
+    for n in range(3):
+        store.commit([_written(kinds, a, 1)])
+        seq, case = a.next_seq, f"ä/{a.next_seq - 1}"
+        a.next_seq += 1
+        learnt = kinds.EventRecord("check-a", seq, "learnt", case, 1.0, "1", "{}")
+        shot = kinds.SnapshotRecord("check-a", seq, "1", 1.0, "live", "{}", bytes([0, n, 255]))
+        store.commit([kinds.Changes(a, events=[learnt], snapshot=shot)])
+    found = store.snapshots("check-a")
+    assert [(one.seq, one.file[1]) for one in found] == [(6, 2), (4, 1)], f"expected the last two, got {found}"
+    handles = {case: one.handle is None for case, one in store.find("check-a", ["ä/1", "ä/3", "ä/5"])[0].items()}
+    assert handles == {"ä/1": True, "ä/3": True, "ä/5": False}, f"expected the last handle alone, got {handles}"
+    store.commit([kinds.Changes(a, handles={"ä/5": "new"})])
+    assert store.find("check-a", ["ä/5"])[0]["ä/5"].handle == "new", "expected the new handle"
+
+
+def _finds_cases(store: Any, kinds: Any, a: Any, b: Any) -> None:
+    """Cases are found by state, action, number and time; held labels until they are released."""
+    one = _written(kinds, a, 6)
+    held = kinds.HeldRecord("check-a", "early", '"x"', None, 1.0, 9.0)
+    one.held = [held]
+    store.commit([one])
+    assert store.find("check-a", ["early"]) == ({}, {"early": held}), "expected the held label"
+    assert store.late_labels("check-a", 9.5, 5) == [held], "expected a label whose deadline has passed"
+    assert store.late_labels("check-a", 8.5, 5) == [], "expected no label before its deadline"
+    changed = replace(one.cases[0], state="closed", label='"y"', label_source="review", label_at=3.0, price=0.5)
+    store.commit([kinds.Changes(a, updated={changed.case: changed}, released=["early"])])
+    assert store.find("check-a", ["early", changed.case]) == ({changed.case: changed}, {}), "expected the new label"
+    open_ones = store.cases("check-a", state="open", action="review")
+    assert open_ones == one.cases[2::2], f"expected the open reviews in order, got {open_ones}"
+    assert store.cases("check-a", state="open", action="review", after=3) == one.cases[4:5], "expected those after 3"
+    assert store.cases("check-a", state="open", action="review", limit=1) == one.cases[2:3], "expected the oldest"
+    assert store.count("check-a", state="open", action="review") == (2, 13.0), "expected two, the oldest at 13"
+    assert store.count("check-b", state="open", action="review") == (0, None), "expected none in the other gate"
+    assert store.decided("check-a", 12.0, 14.0) == one.cases[1:3], "expected the cases of a period"
+
+
+def _keeps_keys(store: Any, kinds: Any, a: Any, b: Any) -> None:
+    """Keys are kept when they are revoked, and revoked once."""
+    key = kinds.KeyRecord("check", "h" * 64, "*", ("read", "decide"), "a name", 1.0)
+    store.add_key(key)
+    found = store.keys()
+    assert found[-1] == key, f"expected {key}, got {found}"
+    assert store.revoke_key("check", 7.0), "expected the key to be revoked"
+    assert not store.revoke_key("check", 8.0), "expected a key to be revoked once"
+    found = store.keys()
+    assert found[-1] == replace(key, revoked=7.0), f"expected it with the time, got {found}"

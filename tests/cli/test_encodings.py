@@ -34,6 +34,17 @@ SMALL = {
     ("demo",): (["--out", "☃.toml"], 2),  # no folder
     ("reproduce",): (["☃.toml", "--quick", "--jobs", "1", "--out", "öut ☃"], 0),
     ("compare",): (["☃", "öut"], 2),
+    ("serve",): (["--store", "☃"], 2),
+    ("gates",): (["--help"], 0),
+    ("gates", "list"): (["--store", "sqlite:///☃.db"], 2),  # no such store
+    ("gates", "inspect"): (["☃", "--store", "sqlite:///☃.db"], 2),
+    ("gates", "export"): (["☃", "--out", "☃.csv", "--store", "sqlite:///☃.db"], 2),
+    ("gates", "accept"): (["☃", "--store", "sqlite:///☃.db"], 2),
+    ("keys",): (["--help"], 0),
+    ("keys", "add"): (["--name", "☃", "--store", "sqlite:///☃.db"], 0),
+    ("keys", "list"): (["--store", "sqlite:///☃.db"], 2),
+    ("keys", "revoke"): (["☃", "--store", "sqlite:///☃.db"], 2),
+    ("backup",): (["--out", "☃.db", "--store", "sqlite:///☃ ö.db"], 2),
 }
 """For every command, options that make it do its work (or say why not) quickly, and the code it ends with."""
 

@@ -12,6 +12,21 @@ PACKAGES = {
     "sklearn": ("sklearn",),
     "river": ("river",),
     "dask": ("dask", "distributed"),
+    "service": (
+        "typer",
+        "rich",
+        "polars",
+        "jinja2",
+        "plotly",
+        "fastapi",
+        "uvicorn",
+        "sqlalchemy",
+        "alembic",
+        "prometheus_client",
+        "httpx",
+        "pydantic",
+    ),
+    "postgres": ("psycopg",),
 }
 """The modules of each extra of ``pyproject.toml``."""
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import compare, console, datasets, demo, replay, reproduce, warmup
+from . import backup, compare, console, datasets, demo, gates, keys, replay, reproduce, serve, warmup
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help='Online learning with the option to say "I don\'t know".'
@@ -16,6 +16,10 @@ app.command()(demo.demo)
 app.command()(reproduce.reproduce)
 app.command()(compare.compare)
 app.command()(warmup.warmup)
+app.command()(serve.serve)
+app.add_typer(gates.app, name="gates")
+app.add_typer(keys.app, name="keys")
+app.command()(backup.backup)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,0 +1,1 @@
+"""The page for people who watch gates and review cases."""

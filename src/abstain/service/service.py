@@ -1,0 +1,1003 @@
+"""The service: all gates of a store, a queue for each, and the group commit."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+from ..errors import AbstainError, shown
+from ..gate import Gate
+from .bodies import (
+    GATE_NAME,
+    CaseReply,
+    DecisionBody,
+    DecisionReply,
+    EventReply,
+    GateBody,
+    GateReply,
+    LabelBody,
+    LabelReply,
+    LabelRow,
+    Mode,
+    Problem,
+    ReviewReply,
+)
+from .hosted import RUNNING, STOPPED, Batch, Hosted, restore
+from .problems import Conflict, GateStopped, Invalid, NotFound, NotReady, ServiceError, StoreUnavailable
+from .replicas import Replicas
+from .store import CaseRecord, Changes, Fenced, GateRecord, SqlStore, Store, StoreError
+
+LOG = logging.getLogger("abstain.service")
+T = TypeVar("T")
+
+MOST_AT_ONCE = 256
+"""The operations of a gate that are applied at once, and the events that are written at once."""
+MOST_WAITING = 10_000
+"""The operations that may wait for one gate."""
+SWEEP_SECONDS = 5.0
+STOP_SECONDS = 15.0
+"""How long snapshots are written at the end; a gate without one has more events to replay at the next start."""
+SOME = 8
+"""How many gates are read, or written, at a time."""
+
+
+@dataclass
+class Counters:
+    """What has happened since the start, as plain numbers that the metrics read."""
+
+    decisions: Counter[tuple[str, str, str, bool, bool]] = field(default_factory=Counter)
+    """By gate, action, model ("" in paused mode), explored and over_capacity."""
+    labels: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """By gate, source ("" if it was not given) and status."""
+    prices: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """The sum of what decisions cost, as far as known, by gate and action."""
+    expired: Counter[str] = field(default_factory=Counter)
+    """Cases whose window passed without a label, by gate."""
+    held: Counter[str] = field(default_factory=Counter)
+    """Labels that came before their case, by gate."""
+    unmatched: Counter[str] = field(default_factory=Counter)
+    """Held labels whose case did not come in time, by gate."""
+    mismatches: Counter[str] = field(default_factory=Counter)
+    """Events that were decided otherwise when they were replayed, by gate."""
+    alarms: Counter[str] = field(default_factory=Counter)
+    """Models in alarm now, by gate."""
+    commits: int = 0
+    failed_commits: int = 0
+    committed_events: int = 0
+    commit_seconds: float = 0.0
+    """The sum over all commits."""
+    commit_times: list[float] = field(default_factory=list)
+    """The seconds of the commits since somebody last took them (at most 10,000); a histogram empties the list."""
+
+
+@dataclass(frozen=True)
+class ScoredCase:
+    """A decided case for `savings`."""
+
+    case: str
+    seq: int
+    at: float
+    """Seconds since 1970, by the server's clock."""
+    time: Any
+    """As the caller gave it."""
+    mode: str
+    action: str
+    """What was done: in shadow mode, by the caller."""
+    answer: Any
+    model: str | None
+    threshold: float | None
+    probability: float
+    answers: dict[str, Any]
+    """What each model said, as in the request: ``{"a": {"answer": "x", "confidence": 0.9}, "b": None}``."""
+    stake: float | None
+    review_price: float
+    """The price of a review at the time."""
+    label: Any
+    """None if no label has come."""
+    label_source: str | None
+    price: float | None
+    """What the decision cost, in the user's money, as far as that is known."""
+    baseline: dict[str, Any] | None
+
+
+class _Operation(NamedTuple):
+    """A call that waits for its turn."""
+
+    cases: tuple[str, ...]
+    """The cases that it is about."""
+    run: Callable[[Hosted, Batch], Any]
+    reply: asyncio.Future[Any]
+
+
+class _Slot:
+    """A gate's place in the service: what waits for it, and the gate itself if it is in memory."""
+
+    def __init__(self, record: GateRecord) -> None:
+        self.record = record
+        """As committed."""
+        self.hosted: Hosted | None = None
+        """None: it has to be read back first."""
+        self.decided = self.open = 0
+        """As committed."""
+        self.waiting: deque[_Operation] = deque()
+        self.awake = asyncio.Event()
+        self.idle = asyncio.Event()
+        self.idle.set()
+        self.deleted = False
+        self.task: asyncio.Task[None] | None = None
+        self.next_sweep = 0.0
+
+    @property
+    def stopped(self) -> str | None:
+        return self.record.state if self.record.state.startswith(STOPPED) else None
+
+
+class Service:
+    """All gates of a store. Calls are durable: what a call returns has been committed.
+
+    Every gate has a queue. Its worker applies what waits there, at most 256 operations at once, to the gate in memory,
+    and a committer writes the results of all gates that wait in one transaction. Only then do callers get replies.
+    If a commit fails, its callers get `StoreUnavailable`, and the gates are read back from the store.
+
+    All methods are coroutines of one event loop. All raise a `ServiceError`; nothing has changed then.
+
+    Args:
+        store: The store.
+        snapshot_every: A snapshot of a gate is written after so many events.
+        hold: The seconds for which a label is held if its case is not known yet.
+        clock: Returns the time in seconds since 1970.
+        address: The URL at which other replicas reach this one, with a shared store.
+        lease: With a shared store: the seconds after which another replica may take the gates of one that is silent.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        snapshot_every: int = 5_000,
+        hold: float = 3600.0,
+        clock: Callable[[], float] = time.time,
+        address: str | None = None,
+        lease: float = 10.0,
+    ) -> None:
+        self.store = store
+        self.ready = False
+        """Whether kernels are compiled and journals replayed."""
+        self.counters = Counters()
+        self._snapshot_every = snapshot_every
+        self._hold = hold
+        self._clock = clock
+        self._slots: dict[str, _Slot] = {}
+        self._creating = asyncio.Lock()
+        self._to_write: deque[tuple[Changes, asyncio.Future[None]]] = deque()
+        self._write = asyncio.Event()
+        self._writer = ThreadPoolExecutor(1, "abstain-commit")
+        self._tasks: list[asyncio.Task[None]] = []
+        self._replicas = Replicas(store, address, lease) if store.shared and isinstance(store, SqlStore) else None
+        self._patience = None if self._replicas is None else max(lease, 5.0)
+        """The seconds after which a store that does not answer counts as unavailable."""
+
+    async def start(self) -> None:
+        """Open the store, compile the kernels, read all gates and replay their journals; then `ready` is True.
+
+        Raises:
+            StoreError: If the store cannot be read, or another server uses it.
+        """
+        await asyncio.to_thread(self.store.lock)
+        await asyncio.to_thread(_compile)
+        self._tasks = [asyncio.create_task(self._commit_all())]
+        if self._replicas is None:
+            records = await asyncio.to_thread(self.store.gates)
+            for i in range(0, len(records), SOME):
+                await asyncio.gather(*(self._serve(record) for record in records[i : i + SOME]))
+        else:
+            await asyncio.to_thread(self._replicas.join)
+            self._tasks.append(asyncio.create_task(self._renew_now_and_then(self._replicas)))
+            await self._adopt(self._replicas)
+            self._tasks.append(asyncio.create_task(self._adopt_now_and_then(self._replicas)))
+        self._tasks.append(asyncio.create_task(self._sweep_now_and_then()))
+        self.ready = True
+
+    async def stop(self) -> None:
+        """Finish what waits, commit it, write snapshots and close the store."""
+        self.ready = False
+        for task in self._tasks[1:]:
+            await _cancelled(task)
+        behind: list[tuple[int, _Slot]] = []
+        for slot in list(self._slots.values()):
+            await slot.idle.wait()
+            if slot.task is not None:
+                await _cancelled(slot.task)
+            if slot.hosted is not None:
+                behind.append((slot.record.next_seq - 1 - slot.hosted.last_snapshot, slot))
+        behind = sorted((one for one in behind if one[0] > 0), key=lambda one: -one[0])
+        end = time.monotonic() + STOP_SECONDS
+        while behind and time.monotonic() < end:
+            some, behind = behind[:SOME], behind[SOME:]
+            await asyncio.gather(*(self._snapshot(slot) for _, slot in some))
+        for task in self._tasks[:1]:
+            await _cancelled(task)
+        if self._replicas is not None:
+            with contextlib.suppress(ServiceError):  # then the others wait until the lease ends
+                await self._read(self._replicas.leave)
+        self._writer.shutdown(wait=self._patience is None)
+        await asyncio.to_thread(self.store.close)
+
+    async def owner_of(self, name: str) -> str | None:
+        """Return the URL of the replica that owns a gate, if that is another one; `replicas.pass_on` calls it.
+
+        Args:
+            name: The gate.
+
+        Returns:
+            The URL; None if this replica serves the gate (it takes a gate that nobody owns), or if there is no such
+            gate.
+        """
+        replicas = self._replicas
+        if replicas is None or name in self._slots:
+            return None
+        owner = await self._read(lambda: replicas.owner(name))
+        if owner is None or owner.id == replicas.id:
+            async with self._creating:
+                if name in self._slots or await self._read(lambda: self.store.gate(name)) is None:
+                    return None
+                record = await self._read(lambda: replicas.claim(name))
+                if record is not None:
+                    self._add(record)
+                    return None
+            owner = await self._read(lambda: replicas.owner(name))
+        if owner is None:
+            raise NotReady(f"gate {name!r}: it is moving between replicas")
+        if owner.address is None:
+            raise NotReady(f"gate {name!r}: another replica owns it, which has no address")
+        return owner.address
+
+    # Gates.
+
+    async def put_gate(self, name: str, body: GateBody) -> tuple[GateReply, bool]:
+        """Create a gate, or change its settings.
+
+        Args:
+            name: The gate's name: letters, digits, ``.``, ``_`` and ``-``, at most 64.
+            body: The settings. Of a gate that exists, those that are not named stay as they are.
+
+        Returns:
+            The gate, and whether it was created.
+
+        Raises:
+            Invalid: If a setting is out of range, or settings do not fit together.
+            Conflict: If a setting cannot change.
+        """
+        if GATE_NAME.fullmatch(name) is None:
+            raise Invalid.at("gate", f"expected letters, digits, '.', '_' and '-', at most 64, got {shown(name)}")
+        await self._check_owner(name)
+        async with self._creating:
+            if name not in self._slots:
+                return await self._create(name, body), True
+        await self._do(name, (), lambda hosted, batch: hosted.change(body, batch))
+        return await self.gate(name), False
+
+    async def _create(self, name: str, body: GateBody) -> GateReply:
+        self._check_ready()
+        hosted, batch = await asyncio.to_thread(Hosted.create, name, body, self._clock())
+        hosted.hold = self._hold
+        if self._replicas is not None:
+            batch.changes.gate.owner = self._replicas.id
+        await self._commit(batch.changes)
+        slot = self._add(batch.changes.gate)
+        slot.hosted = hosted
+        if self._replicas is not None:
+            replicas = self._replicas
+            with contextlib.suppress(ServiceError):  # the next renewal does it
+                await self._read(lambda: replicas.hold(name))
+        return self._reply_of(slot)
+
+    async def gates(self) -> list[GateReply]:
+        """Return all gates, by name; those of other replicas with what the store says."""
+        self._check_ready()
+        slots = dict(self._slots)
+        if self._replicas is not None:
+            for record in await self._read(self.store.gates):
+                if record.name not in slots:
+                    slots[record.name] = await self._read(lambda record=record: self._elsewhere(record))  # type: ignore[misc]
+        return [self._reply_of(slots[name]) for name in sorted(slots)]
+
+    def _elsewhere(self, record: GateRecord) -> _Slot:
+        """Return a place for a gate of another replica, with counts from the store."""
+        slot = _Slot(record)
+        counts = {
+            state: sum(self.store.count(record.name, state=state, action=action)[0] for action in ("answer", "review"))
+            for state in ("open", "closed", "expired")
+        }
+        slot.decided, slot.open = sum(counts.values()), counts["open"]
+        return slot
+
+    async def gate(self, name: str) -> GateReply:
+        """Return a gate; `NotFound` if there is none of that name."""
+        return self._reply_of(self._slot(name))
+
+    def _reply_of(self, slot: _Slot) -> GateReply:
+        record = slot.record
+        return GateReply(
+            name=record.name,
+            settings=json.loads(record.settings),
+            mode=record.mode,  # type: ignore[arg-type]
+            state=record.state,
+            created=record.created,
+            seq=record.next_seq - 1,
+            decided=slot.decided,
+            open=slot.open,
+            mismatches=record.mismatches,
+        )
+
+    async def delete_gate(self, name: str) -> None:
+        """Delete a gate with its journal, cases and snapshots."""
+        await self._check_owner(name)
+        slot = self._slot(name)
+        if slot.hosted is None and slot.stopped is not None:
+            await self._commit(Changes(slot.record, deleted=True))
+            await self._forget(slot, NotFound(f"gate {name!r}: it was deleted"))
+            return
+
+        def remove(_: Hosted, batch: Batch) -> None:
+            batch.changes.deleted = True
+
+        await self._do(name, (), remove)
+
+    async def _forget(self, slot: _Slot, error: ServiceError) -> None:
+        """Let go of a gate that was deleted, or that another replica has taken; ``error`` is what callers get."""
+        name = slot.record.name
+        slot.deleted, slot.hosted = True, None
+        if self._slots.get(name) is slot:
+            del self._slots[name]
+        for one in slot.waiting:
+            _fail(one, error)
+        slot.waiting.clear()
+        slot.awake.set()
+        slot.idle.set()
+        if self._replicas is not None:
+            replicas = self._replicas
+            with contextlib.suppress(ServiceError):
+                await self._read(lambda: replicas.release(name))
+
+    async def set_mode(self, name: str, mode: Mode) -> GateReply:
+        """Change the mode of a gate: "live", "shadow" or "paused"."""
+        await self._do(name, (), lambda hosted, batch: hosted.set_mode(mode, batch))
+        return await self.gate(name)
+
+    async def accept(self, name: str) -> GateReply:
+        """Resume a gate that was stopped because its journal did not replay exactly.
+
+        The journalled decisions count for callers: the gate takes note of those that it would decide otherwise as of
+        decisions that somebody else made, and goes on from there.
+        """
+        slot = self._slot(name)
+        async with self._creating:
+            if slot.stopped is None:
+                raise Conflict(f"gate {name!r}: expected a gate that is stopped, got one that is running")
+            await self._read_back(slot, accept=True)
+        return self._reply_of(slot)
+
+    # Decisions and labels.
+
+    async def decide(self, name: str, body: DecisionBody) -> DecisionReply:
+        """Decide on a case.
+
+        Args:
+            name: The gate.
+            body: The case.
+
+        Returns:
+            The decision; the stored one, marked as ``replayed``, if the same request came before.
+
+        Raises:
+            Conflict: If the case was decided with another payload.
+            Invalid: If the answers, the stake or the time do not fit the gate.
+        """
+        return await self._do(name, (body.case,), lambda hosted, batch: hosted.decide(body, batch))
+
+    async def decide_many(self, name: str, bodies: Sequence[DecisionBody]) -> list[DecisionReply | Problem]:
+        """Decide on many cases, in their order; a row that is refused has a `Problem` in its place."""
+        self._slot(name)
+        calls = [self.decide(name, body) for body in bodies]
+        found = await _all(calls)
+        failed = [one for one in found if isinstance(one, ServiceError)]
+        if len(failed) == len(found) and failed and all(one.status == 503 for one in failed):
+            raise failed[0]
+        return [
+            Problem(case=body.case, status=one.status, title=one.title, detail=one.detail, errors=one.errors)
+            if isinstance(one, ServiceError)
+            else one
+            for body, one in zip(bodies, found, strict=True)
+        ]
+
+    async def decision(self, name: str, case: str) -> CaseReply:
+        """Return a case with its decision, its state and its label, if that has come."""
+        self._slot(name)
+        known, _ = await self._read(lambda: self.store.find(name, [case]))
+        if case not in known:
+            raise NotFound(f"case {shown(case)}: the gate {name!r} has not decided it")
+        record = known[case]
+        return CaseReply(
+            case=case,
+            seq=record.seq,
+            at=record.at,
+            state=record.state,  # type: ignore[arg-type]
+            decision=DecisionReply(**json.loads(record.reply)),
+            request=json.loads(record.request),
+            label=_plain(record.label),
+            label_source=record.label_source,
+            label_at=record.label_at,
+            correction=_plain(record.correction),
+            price=record.price,
+        )
+
+    async def label(self, name: str, case: str, body: LabelBody) -> LabelReply:
+        """Take the label of a case.
+
+        Returns:
+            The status: learnt, duplicate, expired, unknown (no such case yet: the label is held), unused or corrected.
+
+        Raises:
+            Conflict: If another label came before and this is no correction.
+            Invalid: If it is no label of this gate, or cannot come from its source.
+        """
+        source = body.source or ""
+        try:
+            reply = await self._do(name, (case,), lambda hosted, batch: hosted.label(case, body, batch))
+        except (Conflict, Invalid) as error:
+            self.counters.labels[name, source, "conflict" if error.status == 409 else "invalid"] += 1
+            raise
+        self.counters.labels[name, source, reply.status] += 1
+        return reply
+
+    async def label_many(self, name: str, rows: Sequence[LabelRow]) -> list[LabelReply]:
+        """Take many labels, in their order; a row that is refused has the status conflict or invalid."""
+        self._slot(name)
+        found = await _all([self.label(name, row.case, row) for row in rows])
+        replies = []
+        for row, one in zip(rows, found, strict=True):
+            if isinstance(one, LabelReply):
+                replies.append(one)
+            elif isinstance(one, (Conflict, Invalid)):
+                status: Any = "conflict" if isinstance(one, Conflict) else "invalid"
+                replies.append(LabelReply(case=row.case, status=status, detail=one.detail))
+            else:
+                raise one
+        return replies
+
+    # Reading.
+
+    async def reviews(self, name: str, *, state: str = "open", limit: int = 50, after: int = 0) -> list[ReviewReply]:
+        """Return cases that were sent to review, the oldest first.
+
+        Args:
+            name: The gate.
+            state: "open", "closed" or "expired".
+            limit: At most so many.
+            after: Only cases whose event has a larger number.
+        """
+        self._slot(name)
+        found = await self._read(lambda: self.store.cases(name, state=state, action="review", after=after, limit=limit))
+        now, replies = self._clock(), []
+        for record in found:
+            asked = json.loads(record.request)
+            replies.append(
+                ReviewReply(
+                    case=record.case,
+                    seq=record.seq,
+                    at=record.at,
+                    age=max(0.0, now - record.at),
+                    time=asked.get("time"),
+                    stake=asked.get("stake"),
+                    answers=asked["answers"],
+                    context=asked.get("context"),
+                    state=record.state,  # type: ignore[arg-type]
+                    label=_plain(record.label),
+                )
+            )
+        return replies
+
+    async def events(self, name: str, *, after: int = 0, limit: int = 1000) -> list[EventReply]:
+        """Return events of a gate's journal, in their order.
+
+        Args:
+            name: The gate.
+            after: Only events with a larger number.
+            limit: At most so many.
+        """
+        self._slot(name)
+        found = await self._read(lambda: self.store.events(name, after=after, limit=limit))
+        return [
+            EventReply(
+                seq=one.seq, kind=one.kind, case=one.case, at=one.at, version=one.version, body=json.loads(one.body)
+            )
+            for one in found
+        ]
+
+    async def policy(self, name: str) -> list[dict[str, Any]]:
+        """Return what the gate has learnt: the rows of `Gate.policy`."""
+
+        def rows(hosted: Hosted, _: Batch) -> list[dict[str, Any]]:
+            return [_finite(row) for row in hosted.gate.policy().to_dicts()]
+
+        return await self._do(name, (), rows)
+
+    async def health(self, name: str) -> dict[str, Any]:
+        """Return how the gate is doing: `Gate.health` as plain values, with counts of cases.
+
+        Returns:
+            ``sentences``; ``models`` (the rows of `Health.frame`); ``alarms`` (models in alarm); ``cases``,
+            ``reviewed``, ``explored``, ``over_capacity``, ``labels``, ``delay``, ``price``, ``price_interval`` as in
+            `Health`; ``pending`` (labels that the gate awaits); ``open`` and ``oldest`` (open reviews, and the age of
+            the oldest in seconds); ``capacity_left`` (the reviews that are left now, or None).
+        """
+
+        def look(hosted: Hosted, _: Batch) -> dict[str, Any]:
+            health = hosted.gate.health()
+            names = "cases reviewed explored over_capacity muted labels delay price price_interval".split()  # noqa: SIM905
+            number, oldest = self.store.count(name, state="open", action="review")
+            self.counters.alarms[name] = len(health.alarms)
+            return _finite(
+                {
+                    "sentences": list(health.sentences),
+                    "models": [_finite(one._asdict()) for one in health.models],
+                    "alarms": list(health.alarms),
+                    **{one: getattr(health, one) for one in names},
+                    "pending": hosted.n_open,
+                    "open": number,
+                    "oldest": None if oldest is None else max(0.0, self._clock() - oldest),
+                    "capacity_left": hosted.capacity_left(),
+                }
+            )
+
+        return await self._do(name, (), look)
+
+    async def scored(self, name: str, since: float | None = None, until: float | None = None) -> list[ScoredCase]:
+        """Return the cases decided in a period, in their order, with their labels as far as they have come.
+
+        Args:
+            name: The gate.
+            since: Seconds since 1970, by the server's clock; None: from the first.
+            until: Seconds since 1970, not included; None: to the last.
+        """
+        self._slot(name)
+        return await self._read(lambda: [_scored(one) for one in self.store.decided(name, since, until)])
+
+    # The queue of a gate.
+
+    def _check_ready(self) -> None:
+        if not self.ready:
+            raise NotReady("the service is starting or stopping")
+
+    def _slot(self, name: str) -> _Slot:
+        self._check_ready()
+        slot = self._slots.get(name)
+        if slot is None:
+            raise NotFound(f"gate {shown(name)}: there is none of that name")
+        return slot
+
+    def _add(self, record: GateRecord) -> _Slot:
+        slot = self._slots[record.name] = _Slot(record)
+        slot.task = asyncio.create_task(self._work(slot))
+        return slot
+
+    async def _do(self, name: str, cases: tuple[str, ...], run: Callable[[Hosted, Batch], T]) -> T:
+        """Put an operation on a gate's queue, and wait until what it changes is committed."""
+        slot = self._slot(name)
+        if slot.stopped is not None:
+            raise GateStopped(f"gate {name!r} is {slot.stopped}; `abstain gates accept {name}` resumes it")
+        if len(slot.waiting) >= MOST_WAITING:
+            raise NotReady(f"gate {name!r}: {MOST_WAITING} calls wait already")
+        return await self._put(slot, cases, run)
+
+    async def _put(self, slot: _Slot, cases: tuple[str, ...], run: Callable[[Hosted, Batch], T]) -> T:
+        operation = _Operation(cases, run, asyncio.get_running_loop().create_future())
+        slot.waiting.append(operation)
+        slot.idle.clear()
+        slot.awake.set()
+        result: T = await operation.reply
+        return result
+
+    async def _work(self, slot: _Slot) -> None:
+        """Apply what waits for a gate, batch after batch."""
+        while not slot.deleted:
+            await slot.awake.wait()
+            slot.awake.clear()
+            while slot.waiting:
+                taken = [slot.waiting.popleft() for _ in range(min(len(slot.waiting), MOST_AT_ONCE))]
+                try:
+                    await self._apply(slot, taken)
+                except ServiceError as error:
+                    slot.hosted = None
+                    for one in taken:
+                        _fail(one, error)
+                except Exception as error:
+                    LOG.exception("operation failed", extra={"fields": {"gate": slot.record.name}})
+                    slot.hosted = None
+                    for one in taken:
+                        _fail(one, NotReady(f"gate {slot.record.name!r}: an operation failed ({error!r}); try again"))
+            slot.idle.set()
+
+    async def _apply(self, slot: _Slot, taken: list[_Operation]) -> None:
+        if slot.hosted is None:
+            await self._read_back(slot)
+        hosted = slot.hosted
+        assert hosted is not None
+        try:
+            work = asyncio.to_thread(self._run, hosted, taken)
+            batch, results = await asyncio.wait_for(work, self._patience)
+        except StoreError as error:  # it could not be read: nothing has changed
+            for one in taken:
+                _fail(one, StoreUnavailable(str(error)))
+            return
+        except TimeoutError:
+            raise StoreUnavailable("store: it does not answer") from None
+        if not batch.empty:
+            await self._commit(batch.changes)
+        slot.record = batch.changes.gate
+        slot.decided, slot.open = hosted.gate.round, hosted.n_open
+        self._count(batch)
+        for one, result in zip(taken, results, strict=True):
+            if isinstance(result, ServiceError):
+                _fail(one, result)
+            elif not one.reply.done():
+                one.reply.set_result(result)
+        if batch.changes.deleted:
+            await self._forget(slot, NotFound(f"gate {slot.record.name!r}: it was deleted"))
+        elif slot.record.next_seq - 1 - hosted.last_snapshot >= max(self._snapshot_every, hosted.n_open // 10):
+            await self._snapshot(slot)
+
+    def _run(self, hosted: Hosted, taken: list[_Operation]) -> tuple[Batch, list[Any]]:
+        """Apply operations to a gate in memory, one after the other."""
+        cases = list(dict.fromkeys(case for one in taken for case in one.cases))
+        known, held = self.store.find(hosted.record.name, cases) if cases else ({}, {})
+        batch = hosted.begin(known, held, self._clock())
+        results: list[Any] = []
+        for one in taken:
+            if batch.changes.deleted:
+                results.append(NotFound(f"gate {hosted.record.name!r}: it was deleted"))
+                continue
+            try:
+                results.append(one.run(hosted, batch))
+            except ServiceError as error:
+                results.append(error)
+            except StoreError as error:  # of operations that only read
+                results.append(StoreUnavailable(str(error)))
+        return batch, results
+
+    async def _read_back(self, slot: _Slot, accept: bool = False) -> None:
+        """Read a gate from the store: its newest snapshot, and the events after it."""
+        name = slot.record.name
+        try:
+            record = await self._read(lambda: self.store.gate(name))
+            if record is None:
+                gone: ServiceError = NotFound(f"gate {name!r}: it was deleted")
+                await self._forget(slot, gone)
+                raise gone
+            if self._replicas is not None and record.owner != self._replicas.id:
+                gone = NotReady(f"gate {name!r}: another replica owns it now")
+                await self._forget(slot, gone)
+                raise gone
+            slot.record = record
+            if slot.stopped is not None and not accept:
+                raise GateStopped(f"gate {name!r} is {slot.stopped}; `abstain gates accept {name}` resumes it")
+            found = await asyncio.to_thread(restore, self.store, record, self._clock(), accept=accept)
+        except StoreError as error:
+            raise StoreUnavailable(str(error)) from error
+        except ServiceError:
+            raise
+        except AbstainError as error:  # the journal has a gap
+            slot.record.state = f"{STOPPED}{error}"
+            raise GateStopped(f"gate {name!r} is {slot.stopped}") from error
+        hosted, batch = found.hosted, found.batch
+        hosted.hold = self._hold
+        self.counters.mismatches[name] += found.mismatches
+        if found.stopped is not None:
+            LOG.error("gate stopped", extra={"fields": {"gate": name, "why": found.stopped}})
+            changes = Changes(hosted.record)
+            changes.gate.state = found.stopped
+            await self._commit(changes)
+            slot.record = changes.gate
+            raise GateStopped(f"gate {name!r} is {slot.stopped}; `abstain gates accept {name}` resumes it")
+        if accept:
+            batch.changes.gate.state = RUNNING
+            batch.add_event("accepted", None, {"mismatches": found.mismatches})
+        if found.mismatches:
+            fields = {"gate": name, "mismatches": found.mismatches}
+            LOG.warning("journal replayed with differences", extra={"fields": fields})
+        if not batch.empty or found.mismatches:
+            await self._commit(batch.changes)
+        slot.record, slot.hosted = batch.changes.gate, hosted
+        slot.decided, slot.open = hosted.gate.round, hosted.n_open
+
+    async def _snapshot(self, slot: _Slot) -> None:
+        """Write a snapshot. If that fails, the journal still has everything: the next one will do."""
+        hosted = slot.hosted
+        assert hosted is not None
+        seq = slot.record.next_seq - 1
+        try:
+            made = await asyncio.to_thread(hosted.snapshot, self._clock())
+            await self._commit(Changes(slot.record, snapshot=made))
+        except (ServiceError, AbstainError, OSError) as error:
+            LOG.warning("snapshot failed", extra={"fields": {"gate": slot.record.name, "error": str(error)}})
+            seq -= self._snapshot_every * 9 // 10  # try again soon
+        hosted.last_snapshot = seq
+
+    def _count(self, batch: Batch) -> None:
+        """Count what was committed."""
+        counters, name = self.counters, batch.changes.gate.name
+        for one in batch.changes.cases:
+            reply = json.loads(one.reply)
+            kind = one.action, reply["model"] or "", reply["explored"], reply["over_capacity"]
+            counters.decisions[name, *kind] += 1
+        priced = [*batch.changes.cases, *(one for one in batch.changes.updated.values() if one.action == "answer")]
+        for one in priced:
+            if one.price is not None and one.correction is None:
+                counters.prices[name, one.action] += one.price  # type: ignore[assignment]
+        counters.held[name] += len(batch.changes.held)
+        for event in batch.changes.events:
+            if event.kind in ("expired", "forgotten"):
+                counters.expired[name] += 1
+
+    # The group commit.
+
+    async def _commit(self, changes: Changes) -> None:
+        """Write the changes of a gate together with those of others that wait.
+
+        Raises:
+            StoreUnavailable: If they could not be written, or it is not known whether they were.
+            NotReady: If another replica has taken the gate.
+        """
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._to_write.append((changes, done))
+        self._write.set()
+        await done
+
+    async def _commit_all(self) -> None:
+        """Write what waits, transaction after transaction; what comes meanwhile goes into the next one."""
+        while True:
+            await self._write.wait()
+            self._write.clear()
+            while self._to_write:
+                taken, events = [self._to_write.popleft()], 0
+                events = len(taken[0][0].events)
+                while self._to_write and events + len(self._to_write[0][0].events) <= MOST_AT_ONCE:
+                    taken.append(self._to_write.popleft())
+                    events += len(taken[-1][0].events)
+                await self._commit_these(taken)
+
+    async def _commit_these(self, taken: list[tuple[Changes, asyncio.Future[None]]]) -> None:
+        counters = self.counters
+        while taken:
+            began = time.perf_counter()
+            error: ServiceError | None = None
+            failed = taken
+            try:
+                every = [changes for changes, _ in taken]
+                writing = asyncio.get_running_loop().run_in_executor(self._writer, self.store.commit, every)
+                await asyncio.wait_for(writing, self._patience)
+            except TimeoutError:  # if it is written after all, the next commit is fenced, and the gate read back
+                error = StoreUnavailable("store: it does not answer")
+                self._writer.shutdown(wait=False)
+                self._writer = ThreadPoolExecutor(1, "abstain-commit")
+            except Fenced as fenced:
+                error = NotReady(str(fenced))
+                failed = [one for one in taken if one[0].gate.name == fenced.gate]
+            except Exception as problem:
+                error = StoreUnavailable(str(problem))
+            spent = time.perf_counter() - began
+            if error is None:
+                counters.commits += 1
+                counters.committed_events += sum(len(changes.events) for changes in every)
+                counters.commit_seconds += spent
+                if len(counters.commit_times) < 10_000:
+                    counters.commit_times.append(spent)
+            else:
+                counters.failed_commits += 1
+                LOG.error("commit failed", extra={"fields": {"error": error.detail}})
+            for _, done in failed:
+                if not done.done():
+                    if error is None:
+                        done.set_result(None)
+                    else:
+                        done.set_exception(error)
+            taken = [one for one in taken if one not in failed]
+
+    # What happens by itself.
+
+    async def sweep(self) -> None:
+        """Close the cases whose window has passed, and drop held labels whose case did not come; all gates."""
+        for slot in list(self._slots.values()):
+            if slot.hosted is not None and slot.stopped is None:
+                await self._sweep(slot)
+
+    async def _sweep(self, slot: _Slot) -> None:
+        name, now = slot.record.name, self._clock()
+        window = None if slot.hosted is None else slot.hosted.window
+        before = now - (window or 0.0)
+        for action in ("answer", "review") if window is not None else ():
+            while True:  # the oldest first: those after one that is young enough are younger
+                oldest = await self._read(
+                    lambda action=action: self.store.cases(  # type: ignore[misc]
+                        name, state="open", action=action, limit=MOST_AT_ONCE
+                    )
+                )
+                late = [one.case for one in oldest if one.at < before]
+                for one in await _all([self._do(name, (case,), _expiring(case, before)) for case in late]):
+                    if isinstance(one, ServiceError):
+                        raise one
+                if len(late) < MOST_AT_ONCE:
+                    break
+        dropped = await self._read(lambda: self.store.late_labels(name, now, MOST_AT_ONCE))
+        if dropped:
+            cases = tuple(one.case for one in dropped)
+            self.counters.unmatched[name] += await self._do(name, cases, _dropping(cases, now))
+
+    async def _sweep_now_and_then(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            for slot in list(self._slots.values()):
+                now = time.monotonic()
+                if now < slot.next_sweep or slot.hosted is None or slot.stopped is not None:
+                    continue
+                spans = [self._hold] if slot.hosted.window is None else [self._hold, slot.hosted.window]
+                slot.next_sweep = now + min(60.0, max(SWEEP_SECONDS, min(spans) / 100))
+                try:
+                    await self._sweep(slot)
+                except ServiceError as error:
+                    LOG.warning("sweep failed", extra={"fields": {"gate": slot.record.name, "error": str(error)}})
+
+    async def _read(self, read: Callable[[], T]) -> T:
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(read), self._patience)
+        except StoreError as error:
+            raise StoreUnavailable(str(error)) from error
+        except TimeoutError:
+            raise StoreUnavailable("store: it does not answer") from None
+
+    # Replicas.
+
+    async def _check_owner(self, name: str) -> None:
+        owner = await self.owner_of(name)
+        if owner is not None:
+            raise NotReady(f"gate {name!r}: expected a call to its owner, {owner}")
+
+    async def _serve(self, record: GateRecord) -> None:
+        """Take a gate in, and read it."""
+        slot = self._add(record)
+        with contextlib.suppress(ServiceError):  # a stopped gate says so when it is asked
+            await self._touch(slot)
+
+    async def _touch(self, slot: _Slot) -> None:
+        """Have a gate read back, in its turn."""
+        await self._put(slot, (), lambda hosted, batch: None)
+
+    async def _adopt(self, replicas: Replicas) -> None:
+        """Take gates without a living owner, up to a fair share."""
+        names, share = await self._read(replicas.orphans)
+        for name in names:
+            if len(self._slots) >= share:
+                break
+            async with self._creating:
+                record = None if name in self._slots else await self._read(lambda name=name: replicas.claim(name))  # type: ignore[misc]
+                slot = None if record is None else self._add(record)
+            if slot is not None:
+                LOG.info("gate taken", extra={"fields": {"gate": name, "epoch": slot.record.epoch}})
+                with contextlib.suppress(ServiceError):
+                    await self._touch(slot)
+
+    async def _adopt_now_and_then(self, replicas: Replicas) -> None:
+        while True:
+            await asyncio.sleep(replicas.lease / 3)
+            try:
+                await self._adopt(replicas)
+            except ServiceError as error:
+                LOG.warning("gates not taken", extra={"fields": {"error": str(error)}})
+
+    async def _renew_now_and_then(self, replicas: Replicas) -> None:
+        while True:
+            await asyncio.sleep(replicas.lease / 4)
+            owned = {slot.record.name: slot for slot in self._slots.values()}
+            try:
+                lost = await self._read(
+                    lambda owned=owned: replicas.renew([slot.record for slot in owned.values()])  # type: ignore[misc]
+                )
+            except ServiceError as error:
+                LOG.warning("lease not renewed", extra={"fields": {"error": str(error)}})
+                continue
+            for name in lost:
+                if self._slots.get(name) is owned[name]:
+                    LOG.warning("gate lost", extra={"fields": {"gate": name}})
+                    await self._forget(owned[name], NotReady(f"gate {name!r}: another replica owns it now"))
+
+
+def _expiring(case: str, before: float) -> Callable[[Hosted, Batch], None]:
+    def run(hosted: Hosted, batch: Batch) -> None:
+        record = batch.known.get(case)
+        if record is not None and record.state == "open" and record.at < before:
+            hosted.expire(record, batch)
+
+    return run
+
+
+def _dropping(cases: Sequence[str], now: float) -> Callable[[Hosted, Batch], int]:
+    def run(_: Hosted, batch: Batch) -> int:
+        late = [case for case in cases if case in batch.held and batch.held[case].deadline < now]
+        for case in late:
+            del batch.held[case]
+        batch.changes.released.extend(late)
+        return len(late)
+
+    return run
+
+
+def _fail(operation: _Operation, error: ServiceError) -> None:
+    if not operation.reply.done():
+        operation.reply.set_exception(error)
+
+
+async def _cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        pass
+    except Exception:
+        LOG.exception("task failed")
+
+
+async def _all(calls: Sequence[Any]) -> list[Any]:
+    """Await calls in their order; return results and `ServiceError`s, raise other errors."""
+    found = await asyncio.gather(*calls, return_exceptions=True)
+    for one in found:
+        if isinstance(one, BaseException) and not isinstance(one, ServiceError):
+            raise one
+    return found
+
+
+def _plain(text: str | None) -> Any:
+    return None if text is None else json.loads(text)
+
+
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    """Return plain values; JSON has no NaN and no tuples."""
+    plain = {name: list(one) if isinstance(one, tuple) else one for name, one in row.items()}
+    return {name: None if isinstance(one, float) and one != one else one for name, one in plain.items()}
+
+
+def _scored(record: CaseRecord) -> ScoredCase:
+    asked, reply = json.loads(record.request), json.loads(record.reply)
+    label = record.label if record.correction is None else record.correction
+    return ScoredCase(
+        case=record.case,
+        seq=record.seq,
+        at=record.at,
+        time=asked.get("time"),
+        mode=record.mode,
+        action=record.action,
+        answer=reply["answer"],
+        model=reply["model"],
+        threshold=reply["threshold"],
+        probability=reply["probability"],
+        answers=asked["answers"],
+        stake=asked.get("stake"),
+        review_price=record.review_price,
+        label=_plain(label),
+        label_source=record.label_source,
+        price=record.price,
+        baseline=asked.get("baseline"),
+    )
+
+
+def _compile() -> None:
+    """Compile what gates with the usual settings need."""
+    gate = Gate(["a", "b"], cost=0.2, labels="both", seed=0)
+    gate.learn(gate.decide({"a": ("x", 0.9), "b": None}), "x")
+    gate.learn(gate.watch({"a": ("x", 0.9), "b": None}, decided="a", probability=1.0), "x")

@@ -1,0 +1,257 @@
+"""A snapshot and the journalled calls restore a gate exactly; a difference stops it."""
+
+import json
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain.service import hosted as hosted_module
+from abstain.service.problems import GateStopped
+from abstain.service.store import SqlStore
+
+from .running import Clock, case, crash, gate, label, play, running, stream, url_of
+
+
+def gate_of(service, name="g"):
+    return service._slots[name].hosted.gate
+
+
+async def use(service, n, seed=0, start=0, labels=True):
+    """Decide cases; every third label comes at once, every third late, every third never."""
+    replies, late = [], []
+    for i, (body, truth) in enumerate(stream(n, seed, start)):
+        replies.append(await service.decide("g", body))
+        if labels and i % 3 == 0:
+            await service.label("g", body.case, label(truth))
+        elif labels and i % 3 == 1:
+            late.append((body.case, truth))
+        if len(late) == 5:
+            for name, value in late:
+                await service.label("g", name, label(value))
+            late = []
+    return replies
+
+
+def same_state(one, two):
+    assert one.round == two.round
+    np.testing.assert_array_equal(one.learner.weights, two.learner.weights)
+    assert one.pending == two.pending
+    assert str(one.health()) == str(two.health())
+
+
+@pytest.mark.parametrize(
+    ("snapshot_every", "settings"),
+    [(10_000, {}), (40, {}), (40, {"capacity": 0.3}), (40, {"combine": True}), (40, {"maturity": 7})],
+)
+def test_a_crashed_gate_goes_on_as_an_undisturbed_one(tmp_path, snapshot_every, settings):
+    (tmp_path / "calm").mkdir()
+
+    async def scenario():
+        async with running(tmp_path / "calm") as calm:
+            await calm.put_gate("g", gate(**settings))
+            expected = await use(calm, 60) + await use(calm, 30, seed=1, start=60)
+            async with running(tmp_path, snapshot_every=snapshot_every) as service:
+                await service.put_gate("g", gate(**settings))
+                got = await use(service, 60)
+                crash(service)
+                service._slots.clear()
+                service._tasks.clear()
+            async with running(tmp_path, snapshot_every=snapshot_every) as service:
+                assert service.counters.mismatches["g"] == 0
+                got += await use(service, 30, seed=1, start=60)
+                assert got == expected
+                same_state(gate_of(calm), gate_of(service))
+                late = await service.label("g", "case 2", label("x"))  # decided before the crash
+                assert late.status in ("learnt", "unused")
+
+    play(scenario)
+
+
+def test_changes_of_prices_capacity_models_and_mode_are_replayed(tmp_path):
+    (tmp_path / "calm").mkdir()
+
+    async def changes(service):
+        await service.put_gate("g", gate(review_price=1.0, mistake_price=5.0, cost=None))
+        await use(service, 20)
+        await service.put_gate("g", gate(review_price=2.0, mistake_price=8.0, cost=None))
+        await use(service, 20, seed=1, start=100)
+        await service.put_gate("g", gate(models=["a", "b", "c"], review_price=2.0, cost=None, capacity=0.2))
+        await use(service, 20, seed=2, start=200)
+        await service.set_mode("g", "shadow")
+        for body, truth in stream(10, 3, 300):
+            base = {"action": "answer", "model": "a", "probability": 1.0}
+            await service.decide("g", body.model_validate({**body.model_dump(exclude_unset=True), "baseline": base}))
+            await service.label("g", body.case, label(truth))
+        await service.set_mode("g", "paused")
+        await use(service, 5, seed=4, start=400)
+        await service.set_mode("g", "live")
+        kinds = {"kinds": [{"said": "x", "true": "y", "price": 9.0}], "other": 3.0}
+        await service.put_gate("g", gate(models=["a", "c"], review_price=2.0, cost=None, mistake_price=kinds))
+
+    async def scenario():
+        async with running(tmp_path / "calm") as calm:
+            await changes(calm)
+            async with running(tmp_path, snapshot_every=25) as service:
+                await changes(service)
+                crash(service)
+                service._slots.clear()
+                service._tasks.clear()
+            async with running(tmp_path) as service:
+                reply = await service.gate("g")
+                assert reply.settings == (await calm.gate("g")).settings
+                assert reply.mode == "live"
+                same_state(gate_of(calm), gate_of(service))
+                assert service.counters.mismatches["g"] == 0
+                for i in range(5):
+                    body = case(f"more {i}").model_copy(update={"answers": {"a": case("z").answers["a"], "c": None}})
+                    assert await service.decide("g", body) == await calm.decide("g", body)
+
+    play(scenario)
+
+
+def change_event(tmp_path, seq, version=None):
+    """Write another outcome, and perhaps another version, into the journal."""
+    import sqlalchemy as sa
+
+    from abstain.service.tables import EVENTS
+
+    store = SqlStore(url_of(tmp_path))
+    with store.engine.begin() as to:
+        ours = EVENTS.c.seq == seq
+        if version is not None:
+            to.execute(sa.update(EVENTS).values(version=version))
+        body = json.loads(to.scalar(sa.select(EVENTS.c.body).where(ours)))
+        outcome = body["outcome"]
+        outcome["action"] = "review" if outcome["action"] == "answer" else "answer"
+        outcome["answer"] = None if outcome["action"] == "review" else "x"
+        to.execute(sa.update(EVENTS).where(ours).values(body=json.dumps(body)))
+    store.close()
+
+
+async def decided_without_snapshot(tmp_path, **settings):
+    async with running(tmp_path) as service:
+        await service.put_gate("g", gate(**settings))
+        await use(service, 20)
+        crash(service)
+        service._slots.clear()
+        service._tasks.clear()
+
+
+@pytest.mark.parametrize("settings", [{}, {"capacity": 0.5}, {"labels": "answered"}])
+def test_a_difference_stops_the_gate_until_it_is_accepted(tmp_path, settings):
+    async def scenario():
+        await decided_without_snapshot(tmp_path, **settings)
+        change_event(tmp_path, 2)
+        for _ in range(2):  # it stays stopped
+            async with running(tmp_path) as service:
+                state = (await service.gate("g")).state
+                assert state.startswith("stopped: event 2 (decided): it decided")
+                with pytest.raises(GateStopped, match="event 2"):
+                    await service.decide("g", case("new"))
+                with pytest.raises(GateStopped):
+                    await service.set_mode("g", "paused")
+        async with running(tmp_path) as service:
+            reply = await service.accept("g")
+            assert reply.state == "running"
+            assert reply.mismatches >= 1
+            assert (await service.decide("g", case("new"))).replayed is False
+            assert (await service.events("g"))[-2].kind == "accepted"
+        async with running(tmp_path) as service:
+            assert (await service.gate("g")).state == "running"
+            assert (await service.decide("g", case("new"))).replayed is True
+
+    play(scenario)
+
+
+def test_a_difference_from_another_version_is_counted_and_the_journal_holds(tmp_path):
+    async def scenario():
+        await decided_without_snapshot(tmp_path)
+        change_event(tmp_path, 2, version="0.0.1")
+        async with running(tmp_path) as service:
+            reply = await service.gate("g")
+            assert reply.state == "running"
+            assert reply.mismatches == service.counters.mismatches["g"] >= 1
+            assert reply.decided == 20
+            status = (await service.label("g", "case 2", label("x"))).status
+            assert status == "learnt"
+        async with running(tmp_path) as service:  # the snapshot is of this version: nothing differs any more
+            assert (await service.gate("g")).mismatches == reply.mismatches
+
+    play(scenario)
+
+
+def test_a_damaged_snapshot_is_replaced_by_an_older_one_and_more_events(tmp_path):
+    import sqlalchemy as sa
+
+    from abstain.service.tables import SNAPSHOTS
+
+    async def scenario():
+        async with running(tmp_path, snapshot_every=30) as service:
+            await service.put_gate("g", gate())
+            await use(service, 60)
+        store = SqlStore(url_of(tmp_path))
+        shots = store.snapshots("g")
+        assert len(shots) == 2
+        with store.engine.begin() as to:
+            to.execute(sa.update(SNAPSHOTS).where(SNAPSHOTS.c.seq == shots[0].seq).values(file=b"damaged"))
+        store.close()
+        async with running(tmp_path) as service:
+            assert (await service.gate("g")).decided == 60
+            assert service.counters.mismatches["g"] == 0
+            assert (await service.label("g", "case 59", label("x"))).status == "learnt"
+        store = SqlStore(url_of(tmp_path))
+        with store.engine.begin() as to:
+            to.execute(sa.update(SNAPSHOTS).values(file=b"damaged"))
+        store.close()
+        async with running(tmp_path) as service:  # all events, from the first on
+            assert (await service.gate("g")).decided == 60
+            assert service.counters.mismatches["g"] == 0
+
+    play(scenario)
+
+
+def test_a_gap_in_the_journal_stops_the_gate(tmp_path):
+    import sqlalchemy as sa
+
+    from abstain.service.tables import EVENTS
+
+    async def scenario():
+        await decided_without_snapshot(tmp_path)
+        store = SqlStore(url_of(tmp_path))
+        with store.engine.begin() as to:
+            to.execute(sa.delete(EVENTS).where(EVENTS.c.seq == 5))
+        store.close()
+        async with running(tmp_path) as service:
+            assert "gap" in (await service.gate("g")).state
+            with pytest.raises(GateStopped):
+                await service.decide("g", case("new"))
+
+    play(scenario)
+
+
+def test_events_name_the_version_and_what_went_in_and_came_out(tmp_path):
+    async def scenario():
+        async with running(tmp_path, clock=Clock(7.0)) as service:
+            await service.put_gate("g", gate())
+            reply = await service.decide("g", case("one", stake=None))
+            await service.label("g", "one", label("x", source="review" if reply.action == "review" else "outcome"))
+            created, decided, learnt = await service.events("g")
+            assert (created.kind, decided.kind, learnt.kind) == ("created", "decided", "learnt")
+            assert {one.version for one in (created, decided, learnt)} == {abstain.__version__}
+            assert decided.at == 7.0
+            assert decided.body["answers"] == {"a": ["x", 0.9], "b": ["y", 0.6]}
+            assert decided.body["outcome"]["action"] == reply.action
+            assert learnt.body["label"] == "x"
+            assert (await service.events("g", after=1, limit=1)) == [decided]
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(
+    ("text", "classes", "expected"),
+    [("assume:ok", None, "ok"), ("assume:0", None, 0), ("assume:0", ["0", "1"], "0"), ("assume:0", [0, 1], 0)],
+)
+def test_assumed_labels_are_read_as_classes(text, classes, expected):
+    task = hosted_module.Task("classes", classes, 1.0)
+    assert hosted_module.assumed_by({"on_expiry": text}, task) == expected

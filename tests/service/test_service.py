@@ -1,0 +1,498 @@
+"""What callers may rely on: acknowledged means committed, calls are idempotent, refused calls change nothing."""
+
+import asyncio
+import json
+
+import numpy as np
+import pytest
+
+from abstain.service.bodies import GateBody, LabelRow, Problem
+from abstain.service.problems import Conflict, Invalid, NotFound, NotReady, StoreUnavailable
+from abstain.service.store import SqlStore, StoreError
+
+from .running import Clock, FaultyStore, case, gate, label, play, running, stream, url_of
+
+
+def scenario_with(tmp_path, steps, settings=None, **options):
+    """Run steps on a service with one gate, "g"."""
+
+    async def scenario():
+        async with running(tmp_path, **options) as service:
+            await service.put_gate("g", gate(**(settings or {})))
+            await steps(service)
+
+    play(scenario)
+
+
+def weights(service):
+    return service._slots["g"].hosted.gate.learner.weights.copy()
+
+
+# Gates.
+
+
+def test_a_gate_is_created_once_and_the_same_body_changes_nothing(tmp_path):
+    async def scenario():
+        async with running(tmp_path) as service:
+            body = GateBody(models=["a", "b"], cost=0.2)
+            first, created = await service.put_gate("g", body)
+            assert created
+            assert first.settings["seed"] is not None  # drawn, and kept for the replay
+            assert first.settings["labels"] == "both"
+            assert await service.put_gate("g", body) == (first, False)
+            assert first.seq == 1
+            await service.set_mode("g", "paused")
+            again, _ = await service.put_gate("g", body)
+            assert again.mode == "paused"  # a field that is not named stays
+            assert [one.name for one in await service.gates()] == ["g"]
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(
+    ("settings", "path"),
+    [
+        ({"cost": 2.0}, "cost"),
+        ({"cost": None}, "cost"),
+        ({"models": ["a", "a"]}, "models"),
+        ({"models": None}, "models"),
+        ({"window": "soon"}, "window"),
+        ({"window": -1.0}, "window"),
+        ({"on_expiry": "assume:z", "classes": ["x", "y"]}, "on_expiry"),
+        ({"on_expiry": "later"}, "on_expiry"),
+        ({"today": ["c", 0.5]}, "today"),
+        ({"start": ["c", 0.5]}, "start"),
+        ({"maturity": "soon"}, "maturity"),
+    ],
+)
+def test_bad_settings_are_refused_with_their_path(tmp_path, settings, path):
+    async def scenario():
+        async with running(tmp_path) as service:
+            with pytest.raises(Invalid) as caught:
+                await service.put_gate("g", gate(**settings))
+            assert caught.value.errors[0]["path"] == path
+            assert await service.gates() == []
+            with pytest.raises(Invalid):
+                await service.put_gate("no/name", gate())
+
+    play(scenario)
+
+
+def test_what_cannot_change_is_a_conflict_and_a_bad_change_changes_nothing(tmp_path):
+    async def steps(service):
+        before, learnt = await service.gate("g"), weights(service)
+        with pytest.raises(Conflict) as caught:
+            await service.put_gate("g", gate(labels="answered", seed=6))
+        assert {one["path"] for one in caught.value.errors} == {"labels", "seed"}
+        with pytest.raises(Invalid):  # the models are fine, the price is not
+            await service.put_gate("g", gate(models=["a", "b", "c"], cost=2.0))
+        assert await service.gate("g") == before
+        np.testing.assert_array_equal(weights(service), learnt)
+        assert service._slots["g"].hosted.gate.models == ["a", "b"]
+        reply, _ = await service.put_gate("g", gate(models=["b", "c"], cost=0.3, capacity=0.5, today=["c", 0.5]))
+        assert reply.settings["models"] == ["b", "c"]
+        assert service._slots["g"].hosted.gate.review_price == 0.3
+        reply, _ = await service.put_gate("g", GateBody(review_price=1.0, mistake_price=4.0))
+        assert (reply.settings["cost"], reply.settings["review_price"]) == (None, 1.0)
+        assert reply.settings["capacity"] == 0.5
+        assert service._slots["g"].hosted.gate.mistake_price == 4.0
+
+    scenario_with(tmp_path, steps)
+
+
+def test_a_deleted_gate_is_gone_and_can_be_made_anew(tmp_path):
+    async def steps(service):
+        await service.decide("g", case("one"))
+        await service.delete_gate("g")
+        for call in (service.gate("g"), service.decide("g", case("one")), service.delete_gate("g")):
+            with pytest.raises(NotFound):
+                await call
+        _, created = await service.put_gate("g", gate())
+        assert created
+        assert not (await service.decide("g", case("one"))).replayed
+
+    scenario_with(tmp_path, steps)
+
+
+# Decisions.
+
+
+def test_the_same_case_returns_the_stored_decision_and_another_payload_is_a_conflict(tmp_path):
+    async def steps(service):
+        first = await service.decide("g", case("one", context={"text": "hello"}))
+        learnt, seq = weights(service), (await service.gate("g")).seq
+        again = await service.decide("g", case("one", context={"text": "hello"}))
+        assert again == first.model_copy(update={"replayed": True})
+        for other in (case("one"), case("one", a=("x", 0.91), context={"text": "hello"})):
+            with pytest.raises(Conflict):
+                await service.decide("g", other)
+        assert (await service.gate("g")).seq == seq
+        np.testing.assert_array_equal(weights(service), learnt)
+        both = await asyncio.gather(*(service.decide("g", case("two")) for _ in range(2)))  # in one batch
+        assert [one.replayed for one in both] == [False, True]
+
+    scenario_with(tmp_path, steps)
+
+
+def test_refused_rows_have_a_problem_in_their_place(tmp_path):
+    async def steps(service):
+        bad = case("three").model_copy(update={"answers": {"z": None}})
+        rows = [case("one"), case("two", stake=3.0), bad, case("four"), case("one", b=None)]
+        found = await service.decide_many("g", rows)
+        assert [one.status if isinstance(one, Problem) else one.case for one in found] == ["one", 422, 422, "four", 409]
+        assert found[1].errors[0]["path"] == "stake"
+        assert (await service.gate("g")).decided == 2
+        with pytest.raises(NotFound):
+            await service.decide_many("h", rows)
+
+    scenario_with(tmp_path, steps)
+
+
+def test_a_case_can_be_looked_up_with_its_label(tmp_path):
+    async def steps(service):
+        reply = await service.decide("g", case("a/b é", context=[1, None], time="2024-05-01T10:00:00"))
+        found = await service.decision("g", "a/b é")
+        assert (found.state, found.label, found.decision) == ("open", None, reply)
+        assert found.request["context"] == [1, None]
+        await service.label("g", "a/b é", label("y"))
+        found = await service.decision("g", "a/b é")
+        wrong = reply.action == "answer" and reply.answer != "y"
+        assert (found.state, found.label) == ("closed", "y")
+        assert found.price == (0.2 if reply.action == "review" else float(wrong))
+        with pytest.raises(NotFound):
+            await service.decision("g", "other")
+
+    scenario_with(tmp_path, steps)
+
+
+def test_times_out_of_order_count_as_the_last_one_and_the_default_is_now(tmp_path):
+    async def steps(service):
+        for i, when in enumerate([100.0, 50.0, None, "1970-01-12T13:46:41Z"]):
+            await service.decide("g", case(f"case {i}", time=when))
+        times = [one.body["time"] for one in await service.events("g", after=1)]
+        assert times == [100.0, 100.0, 1_000_000.0, 1_000_001.0]
+
+    scenario_with(tmp_path, steps, {"capacity": {"per_day": 10}}, clock=Clock())
+
+
+# Labels.
+
+
+def test_the_same_label_again_is_a_duplicate_and_another_one_a_conflict(tmp_path):
+    async def steps(service):
+        await service.decide("g", case("one"))
+        assert (await service.label("g", "one", label("x"))).status == "learnt"
+        learnt, seq = weights(service), (await service.gate("g")).seq
+        assert (await service.label("g", "one", label("x"))).status == "duplicate"
+        with pytest.raises(Conflict):
+            await service.label("g", "one", label("y"))
+        assert (await service.gate("g")).seq == seq
+        assert (await service.label("g", "one", label("y", correction=True))).status == "corrected"
+        assert (await service.label("g", "one", label("y", correction=True))).status == "duplicate"
+        assert (await service.label("g", "one", label("x"))).status == "duplicate"
+        np.testing.assert_array_equal(weights(service), learnt)
+        found = await service.decision("g", "one")
+        assert (found.label, found.correction) == ("x", "y")
+        assert (await service.scored("g"))[0].label == "y"
+
+    scenario_with(tmp_path, steps)
+
+
+def test_many_labels_have_a_status_each(tmp_path):
+    async def steps(service):
+        await service.decide_many("g", [case("one"), case("two")])
+        pairs = [("one", "x"), ("one", "x"), ("one", "y"), ("none", "x"), ("two", 3)]
+        rows = [LabelRow(case=name, label=value) for name, value in pairs]
+        found = await service.label_many("g", rows)
+        assert [one.status for one in found] == ["learnt", "duplicate", "conflict", "unknown", "invalid"]
+        assert service.counters.labels["g", "", "learnt"] == 1
+
+    scenario_with(tmp_path, steps, {"classes": ["x", "y", "z"]})
+
+
+def test_a_label_for_an_unknown_case_is_held_and_learnt_with_its_decision(tmp_path):
+    async def steps(service):
+        for _ in range(2):
+            assert (await service.label("g", "one", label("x"))).status == "unknown"
+        with pytest.raises(Conflict):
+            await service.label("g", "one", label("y"))
+        assert service.counters.held["g"] == 1
+        await service.decide("g", case("one"))
+        assert [one.kind for one in await service.events("g", after=1)] == ["decided", "learnt"]
+        assert (await service.decision("g", "one")).state == "closed"
+        assert (await service.label("g", "one", label("x"))).status == "duplicate"
+
+    scenario_with(tmp_path, steps)
+
+
+def test_held_labels_survive_a_restart_and_go_when_their_case_does_not_come(tmp_path):
+    clock = Clock()
+
+    async def scenario():
+        async with running(tmp_path, clock=clock, hold=100.0) as service:
+            await service.put_gate("g", gate())
+            await service.label("g", "early", label("x"))
+            await service.label("g", "never", label("x"))
+        async with running(tmp_path, clock=clock, hold=100.0) as service:
+            clock.now += 99.0
+            await service.sweep()
+            await service.decide("g", case("early"))
+            assert (await service.decision("g", "early")).label == "x"
+            clock.now += 2.0
+            await service.sweep()
+            assert service.counters.unmatched["g"] == 1
+            await service.decide("g", case("never"))
+            assert (await service.decision("g", "never")).label is None
+
+    play(scenario)
+
+
+def test_labels_that_the_gate_does_not_learn_from_are_kept(tmp_path):
+    async def steps(service):
+        replies = await service.decide_many("g", [body for body, _ in stream(60)])
+        reviewed = next(one.case for one in replies if one.action == "review")
+        answered = next(one.case for one in replies if one.action == "answer")
+        assert (await service.label("g", reviewed, label("x"))).status == "unused"
+        assert (await service.label("g", reviewed, label("x"))).status == "duplicate"
+        assert (await service.decision("g", reviewed)).label == "x"
+        with pytest.raises(Invalid) as caught:
+            await service.label("g", answered, label("x", source="review"))
+        assert caught.value.errors[0]["path"] == "source"
+        assert (await service.label("g", answered, label("x", source="outcome"))).status == "learnt"
+
+    scenario_with(tmp_path, steps, {"labels": "answered"})
+
+
+@pytest.mark.parametrize("on_expiry", ["forget", "assume:x"])
+def test_cases_whose_label_does_not_come_expire(tmp_path, on_expiry):
+    clock = Clock()
+
+    async def scenario():
+        async with running(tmp_path, clock=clock) as service:
+            await service.put_gate("g", gate(window="10 minutes", on_expiry=on_expiry))
+            await service.decide_many("g", [case("old"), case("labelled")])
+            await service.label("g", "labelled", label("y"))
+            clock.now += 599.0
+            await service.decide("g", case("young"))
+            await service.sweep()
+            assert (await service.gate("g")).open == 2
+            clock.now += 2.0
+            before = weights(service)
+            await service.sweep()
+            await service.sweep()
+            assert service.counters.expired["g"] == 1
+            assert (await service.gate("g")).open == 1
+            found = await service.decision("g", "old")
+            assumed = on_expiry != "forget"
+            assert (found.state, found.label) == ("expired", "x" if assumed else None)
+            assert found.label_source == ("assumed" if assumed else None)
+            assert np.array_equal(before, weights(service)) is not assumed
+            assert (await service.label("g", "old", label("y"))).status == "expired"
+            assert (await service.decision("g", "old")).label == "y"
+            assert (await service.label("g", "old", label("y"))).status == "duplicate"
+            after = weights(service)
+            service._slots["g"].hosted = None  # read back
+            await service.health("g")
+            np.testing.assert_array_equal(weights(service), after)
+
+    play(scenario)
+
+
+# Modes.
+
+
+def test_in_shadow_mode_the_baseline_is_returned_and_the_gate_watches(tmp_path):
+    base = {"action": "answer", "model": "a", "probability": 1.0}
+
+    async def steps(service):
+        with pytest.raises(Invalid) as caught:
+            await service.decide("g", case("one"))
+        assert caught.value.errors[0]["path"] == "baseline"
+        before = weights(service)
+        reply = await service.decide("g", case("one", baseline=base))
+        assert (reply.action, reply.answer, reply.model, reply.mode) == ("answer", "x", "a", "shadow")
+        assert (await service.label("g", "one", label("y"))).status == "learnt"
+        assert not np.array_equal(before, weights(service))
+        assert (await service.decision("g", "one")).price == 1.0
+        with pytest.raises(Invalid):
+            await service.decide("g", case("two", a=None, baseline=base))
+        reply = await service.decide("g", case("three", baseline={"action": "review", "probability": 0.0}))
+        assert (reply.action, reply.model) == ("review", None)
+        assert (await service.set_mode("g", "live")).mode == "live"
+        assert (await service.decide("g", case("four", baseline=base))).mode == "live"
+
+    scenario_with(tmp_path, steps, {"mode": "shadow", "capacity": 0.1})
+
+
+def test_a_paused_gate_sends_every_case_to_review_and_learns_nothing(tmp_path):
+    async def steps(service):
+        await service.set_mode("g", "paused")
+        before = weights(service)
+        for body, truth in stream(10):
+            reply = await service.decide("g", body)
+            assert (reply.action, reply.model, reply.mode) == ("review", None, "paused")
+            assert (await service.label("g", body.case, label(truth))).status == "unused"
+        np.testing.assert_array_equal(weights(service), before)
+        assert (await service.gate("g")).decided == 0
+
+    scenario_with(tmp_path, steps)
+
+
+# Faults.
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_after_a_failed_commit_callers_get_503_and_the_gate_is_read_back(tmp_path, when):
+    (tmp_path / "calm").mkdir()
+    store = FaultyStore(url_of(tmp_path))
+
+    async def scenario():
+        async with running(tmp_path / "calm") as calm, running(tmp_path, store=store) as service:
+            for one in (calm, service):
+                await one.put_gate("g", gate())
+                await one.decide("g", case("first"))
+            setattr(store, when, "disk full")
+            learnt, seq = weights(service), (await service.gate("g")).seq
+            calls = [service.decide("g", case("one")), service.label("g", "first", label("x"))]
+            found = await asyncio.gather(*calls, return_exceptions=True)
+            assert all(isinstance(one, StoreUnavailable) and "disk full" in one.detail for one in found)
+            assert (await service.gate("g")).seq == seq
+            setattr(store, when, None)
+            # Whether it was written is found out by asking again.
+            reply = await service.decide("g", case("one"))
+            assert reply.replayed is (when == "after")
+            status = (await service.label("g", "first", label("x"))).status
+            assert status == ("duplicate" if when == "after" else "learnt")
+            assert reply.model_copy(update={"replayed": False}) == await calm.decide("g", case("one"))
+            await calm.label("g", "first", label("x"))
+            np.testing.assert_array_equal(weights(service), weights(calm))
+            assert not np.array_equal(weights(service), learnt)
+            assert service.counters.failed_commits >= 1
+
+    play(scenario)
+
+
+def test_a_store_that_cannot_be_read_is_503_and_changes_nothing(tmp_path):
+    class Unreadable(SqlStore):
+        broken = False
+
+        def find(self, gate, cases):
+            if self.broken:
+                raise StoreError("store: it cannot be read")
+            return super().find(gate, cases)
+
+    store = Unreadable(url_of(tmp_path))
+
+    async def steps(service):
+        before = weights(service)
+        store.broken = True
+        for call in (service.decide("g", case("one")), service.decision("g", "one")):
+            with pytest.raises(StoreUnavailable):
+                await call
+        store.broken = False
+        np.testing.assert_array_equal(weights(service), before)
+        assert not (await service.decide("g", case("one"))).replayed
+
+    scenario_with(tmp_path, steps, store=store)
+
+
+def test_a_failed_snapshot_harms_nobody(tmp_path):
+    class NoSnapshots(SqlStore):
+        def commit(self, changes):
+            if any(one.snapshot is not None for one in changes):
+                raise StoreError("store: full")
+            super().commit(changes)
+
+    async def steps(service):
+        for body, truth in stream(30):
+            await service.decide("g", body)
+            assert (await service.label("g", body.case, label(truth))).status == "learnt"
+
+    scenario_with(tmp_path, steps, store=NoSnapshots(url_of(tmp_path)), snapshot_every=10)
+
+
+def test_an_operation_that_fails_unexpectedly_leaves_no_trace(tmp_path, monkeypatch):
+    async def steps(service):
+        await service.decide("g", case("one"))
+        before = weights(service)
+        gate = service._slots["g"].hosted.gate
+        learn = type(gate).learn
+
+        def broken(self, *arguments):
+            learn(self, *arguments)
+            raise RuntimeError("after learning")
+
+        monkeypatch.setattr(type(gate), "learn", broken)
+        with pytest.raises(NotReady, match="after learning"):
+            await service.label("g", "one", label("x"))
+        monkeypatch.undo()
+        await service.health("g")
+        np.testing.assert_array_equal(weights(service), before)
+        assert (await service.label("g", "one", label("x"))).status == "learnt"
+
+    scenario_with(tmp_path, steps)
+
+
+def test_calls_before_the_start_and_after_the_stop_are_refused(tmp_path):
+    async def scenario():
+        async with running(tmp_path) as service:
+            await service.put_gate("g", gate())
+        with pytest.raises(NotReady):
+            await service.decide("g", case("one"))
+
+    play(scenario)
+
+
+# Reading, and many at once.
+
+
+def test_reviews_come_oldest_first_with_what_reviewers_need(tmp_path):
+    clock = Clock()
+
+    async def steps(service):
+        await service.set_mode("g", "paused")
+        for i in range(5):
+            await service.decide("g", case(f"case {i}", context={"n": i}, b=None))
+        clock.now += 30.0
+        await service.label("g", "case 1", label("x"))
+        found = await service.reviews("g")
+        assert [one.case for one in found] == ["case 0", "case 2", "case 3", "case 4"]
+        assert (found[0].age, found[0].context) == (30.0, {"n": 0})
+        assert found[0].answers == {"a": {"answer": "x", "confidence": 0.9}, "b": None}
+        assert [one.case for one in await service.reviews("g", after=found[1].seq, limit=1)] == ["case 3"]
+        assert [(one.case, one.label) for one in await service.reviews("g", state="closed")] == [("case 1", "x")]
+        health = await service.health("g")
+        assert (health["open"], health["oldest"]) == (4, 30.0)
+
+    scenario_with(tmp_path, steps, clock=clock)
+
+
+def test_policy_health_and_scored_cases_are_plain_values(tmp_path):
+    async def steps(service):
+        for body, truth in stream(30):
+            await service.decide("g", body)
+            await service.label("g", body.case, label(truth))
+        policy, health = await service.policy("g"), await service.health("g")
+        assert json.loads(json.dumps([policy, health], allow_nan=False)) == [policy, health]
+        assert {"model", "threshold", "weight", "price", "share"} == set(policy[0])
+        scored = await service.scored("g")
+        assert len(scored) == 30
+        assert all(one.label in ("x", "y") and one.price is not None for one in scored)
+        assert sum(service.counters.decisions.values()) == 30
+        assert service.counters.prices["g", "answer"] == sum(one.price for one in scored if one.action == "answer")
+
+    scenario_with(tmp_path, steps)
+
+
+def test_calls_that_wait_are_committed_together_and_in_order(tmp_path):
+    async def steps(service):
+        await service.put_gate("h", gate())
+        commits = service.counters.commits
+        calls = [service.decide(name, case(f"case {i}")) for i in range(40) for name in ("g", "h")]
+        await asyncio.gather(*calls)
+        assert service.counters.commits - commits < 20
+        for name in ("g", "h"):
+            cases = [one.case for one in await service.events(name, after=1)]
+            assert cases == [f"case {i}" for i in range(40)]
+
+    scenario_with(tmp_path, steps)
