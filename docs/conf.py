@@ -29,15 +29,29 @@ extensions = [
 exclude_patterns = ["gallery/*.ipynb", "gallery/*.py"]
 nitpick_ignore_regex = [("py:.*", ".*")]  # names of parameters and of other packages: code, no links
 
-# Where pages are: under each page those beside it in the menu. Pages stay plain Markdown.
+# The menu, by need: under each page those beside it. Pages stay plain Markdown; "Overview <self>" is the page itself.
+service = sorted(path.stem for path in (HERE / "service").glob("*.md") if path.stem != "index")
 pages = {
-    "index": ["The gate <gate>", "Learners <which>", "Research <reproduce>", "gallery/index", "reference/index"],
-    "gate": ["replay", "logs", "report", "capacity", "combining", "health", "adapters", "llm", "production"],
-    "which": ["concepts", "howto", "doubly-robust", "feedback", "memory", "successors"],
-    "reproduce": ["studies", "guarantees", "statements", "extend", "datasets"],
+    "index": [
+        "Get started <tutorial>",
+        "Gate <gate>",
+        *(["Service <service/index>"] if (HERE / "service" / "index.md").exists() else []),
+        "Evidence <evidence>",
+        "Theory <concepts>",
+        "Research <which>",
+        "reference/index",
+        "Project <changelog>",
+    ],
+    "tutorial": ["Tutorial for engineers <self>", "Tutorial for researchers <research>", "when-not", "compared", "faq", "glossary"],
+    "gate": ["Overview <self>", "replay", "report", "combining", "capacity", "health", "llm", "adapters", "production"],
+    "service/index": ["Overview <self>", *(f"service/{name}" for name in service)],
+    "evidence": ["Overview <self>", "logs", "reproduce", "statements", "benchmarks"],
+    "concepts": ["Concepts <self>", "guarantees", "doubly-robust", "feedback", "memory", "successors"],
+    "which": ["Which learner? <self>", "howto", "studies", "extend", "datasets", "gallery/index"],
     "reference/index": [
         f"reference/{name}" for name in ("gate", "game", "learners", "experts", "losses", "graphs", "theory", "data")
     ],
+    "changelog": ["Changelog <self>", "contributing"],
 }
 
 myst_enable_extensions = ["dollarmath"]
