@@ -21,9 +21,13 @@ extensions = [
     # Our own, in docs/hooks.
     "breaks",
     "contents",
+    "crawl",
+    "descriptions",
     "examples",
     "formulas",
+    "icons",
     "parameters",
+    "thumbnails",
     "offline",
 ]
 exclude_patterns = ["gallery/*.ipynb", "gallery/*.py"]
@@ -42,7 +46,14 @@ pages = {
         "reference/index",
         "Project <changelog>",
     ],
-    "tutorial": ["Tutorial for engineers <self>", "Tutorial for researchers <research>", "when-not", "compared", "faq", "glossary"],
+    "tutorial": [
+        "Tutorial for engineers <self>",
+        "Tutorial for researchers <research>",
+        "when-not",
+        "compared",
+        "faq",
+        "glossary",
+    ],
     "gate": ["Overview <self>", "replay", "report", "combining", "capacity", "health", "llm", "adapters", "production"],
     "service/index": ["Overview <self>", *(f"service/{name}" for name in service)],
     "evidence": ["Overview <self>", "logs", "reproduce", "statements", "benchmarks"],
@@ -70,6 +81,10 @@ python_use_unqualified_type_names = True
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 
+# Copied are commands and code, without prompts and without what they print.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
@@ -87,7 +102,12 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "abstain"
-html_static_path = ["style"]
+html_static_path = ["style", "pictures/social.png"]
+html_favicon = "style/favicon.svg"
+description = (
+    "Human in the loop for models with a confidence: learn which model to follow and when to hand a case to a person, "
+    "from late and partial labels."
+)
 html_css_files = ["site.css"]
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
