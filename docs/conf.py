@@ -16,6 +16,7 @@ release = version = abstain.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     # Our own, in docs/hooks.
@@ -60,7 +61,49 @@ pages = {
     "concepts": ["Concepts <self>", "guarantees", "doubly-robust", "feedback", "memory", "successors"],
     "which": ["Which learner? <self>", "howto", "studies", "extend", "datasets", "gallery/index"],
     "reference/index": [
-        f"reference/{name}" for name in ("gate", "game", "learners", "experts", "losses", "graphs", "theory", "data")
+        f"reference/{name}"
+        for name in ("gate", "game", "learners", "experts", "losses", "graphs", "theory", "data", "types")
+    ],
+    "reference/gate": [
+        f"reference/classes/{name}"
+        for name in (
+            "Gate",
+            "Case",
+            "PerStake",
+            "Capacity",
+            "Health",
+            "ModelHealth",
+            "LabelWarning",
+            "SklearnGateClassifier",
+            "RiverGateClassifier",
+        )
+    ],
+    "reference/game": [f"reference/classes/{name}" for name in ("Decision", "Trace", "Best")],
+    "reference/experts": [f"reference/classes/{name}" for name in ("ExpertSet", "Advice")],
+    "reference/learners": [
+        f"reference/classes/{name}"
+        for name in (
+            "DoublyRobust",
+            "Exp3Abs",
+            "Exp3",
+            "UCB",
+            "UCBNT",
+            "UCBGT",
+            "UCBDSG",
+            "FullSupervision",
+            "Stacked",
+            "UCBAbs",
+            "FastRates",
+            "ContExp3Abs",
+            "Learner",
+            "WeightedLearner",
+            "IndexLearner",
+            "Choice",
+            "Report",
+            "KernelLearner",
+            "Kernels",
+            "WeightKernels",
+        )
     ],
     "changelog": ["Changelog <self>", "contributing"],
 }
