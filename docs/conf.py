@@ -65,7 +65,7 @@ pages = {
         for name in ("gate", "game", "learners", "experts", "losses", "graphs", "theory", "data", "types")
     ],
     "reference/gate": [
-        f"reference/classes/{name}"
+        f"{name} <reference/classes/{name}>"
         for name in (
             "Gate",
             "Case",
@@ -78,10 +78,10 @@ pages = {
             "RiverGateClassifier",
         )
     ],
-    "reference/game": [f"reference/classes/{name}" for name in ("Decision", "Trace", "Best")],
-    "reference/experts": [f"reference/classes/{name}" for name in ("ExpertSet", "Advice")],
+    "reference/game": [f"{name} <reference/classes/{name}>" for name in ("Decision", "Trace", "Best")],
+    "reference/experts": [f"{name} <reference/classes/{name}>" for name in ("ExpertSet", "Advice")],
     "reference/learners": [
-        f"reference/classes/{name}"
+        f"{name} <reference/classes/{name}>"
         for name in (
             "DoublyRobust",
             "Exp3Abs",
