@@ -6,7 +6,7 @@ LOWEST := .venv-lowest
 PROGRAMS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN := $(VENV)/$(PROGRAMS)
 
-.PHONY: demo test test-long test-bounds test-lowest bench lint docs clean
+.PHONY: demo test test-long test-bounds test-lowest bench lint docs accessibility clean
 
 # What the demo needs ...
 $(VENV)/runs: pyproject.toml
@@ -64,6 +64,11 @@ lint: $(VENV)/ready
 docs: $(VENV)/ready
 	$(BIN)/python -m sphinx -q -W --keep-going -d out/doctrees docs out/site
 	@echo "out/site/index.html"
+
+# Every page of the site, light and dark, by axe in Chromium; needs npm, which brings axe.
+accessibility: docs
+	cd out && npm pack --silent axe-core && tar xzf axe-core-*.tgz package/axe.min.js
+	$(BIN)/python docs/accessibility.py out/site out/package/axe.min.js
 
 clean:
 	rm -rf $(VENV) $(LOWEST) out docs/gallery docs/sg_execution_times.rst

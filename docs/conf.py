@@ -16,40 +16,96 @@ release = version = abstain.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     # Our own, in docs/hooks.
     "breaks",
     "contents",
+    "crawl",
+    "descriptions",
     "examples",
     "formulas",
+    "icons",
     "parameters",
+    "thumbnails",
     "offline",
 ]
 exclude_patterns = ["gallery/*.ipynb", "gallery/*.py"]
 nitpick_ignore_regex = [("py:.*", ".*")]  # names of parameters and of other packages: code, no links
 
-# Where pages are: under each page those beside it in the menu. Pages stay plain Markdown.
+# The menu, by need: under each page those beside it. Pages stay plain Markdown; "Overview <self>" is the page itself.
+service = ("promises", "shadow", "operations", "sizing", "moving", "label-studio", "routing")
 pages = {
     "index": [
-        "The gate <gate>",
-        "The service <service/index>",
-        "Learners <which>",
-        "Research <reproduce>",
-        "gallery/index",
+        "Get started <tutorial>",
+        "Gate <gate>",
+        "Service <service/index>",
+        "Evidence <evidence>",
+        "Theory <concepts>",
+        "Research <which>",
         "reference/index",
+        "Project <changelog>",
     ],
-    "gate": ["replay", "logs", "report", "capacity", "combining", "health", "adapters", "llm", "production"],
-    "service/index": [
-        f"service/{name}"
-        for name in ("promises", "shadow", "operations", "sizing", "moving", "label-studio", "routing")
+    "tutorial": [
+        "Tutorial for engineers <self>",
+        "Tutorial for researchers <research>",
+        "when-not",
+        "compared",
+        "faq",
+        "glossary",
     ],
-    "which": ["concepts", "howto", "doubly-robust", "feedback", "memory", "successors"],
-    "reproduce": ["studies", "guarantees", "statements", "extend", "datasets"],
+    "gate": ["Overview <self>", "replay", "report", "combining", "capacity", "health", "llm", "adapters", "production"],
+    "service/index": ["Overview <self>", *(f"service/{name}" for name in service)],
+    "evidence": ["Overview <self>", "logs", "reproduce", "statements", "benchmarks"],
+    "concepts": ["Concepts <self>", "guarantees", "doubly-robust", "feedback", "memory", "successors"],
+    "which": ["Which learner? <self>", "howto", "studies", "extend", "datasets", "gallery/index"],
     "reference/index": [
         f"reference/{name}"
-        for name in ("gate", "service", "game", "learners", "experts", "losses", "graphs", "theory", "data")
+        for name in ("gate", "service", "game", "learners", "experts", "losses", "graphs", "theory", "data", "types")
     ],
+    "reference/gate": [
+        f"{name} <reference/classes/{name}>"
+        for name in (
+            "Gate",
+            "Case",
+            "PerStake",
+            "Capacity",
+            "Health",
+            "ModelHealth",
+            "LabelWarning",
+            "SklearnGateClassifier",
+            "RiverGateClassifier",
+        )
+    ],
+    "reference/game": [f"{name} <reference/classes/{name}>" for name in ("Decision", "Trace", "Best")],
+    "reference/experts": [f"{name} <reference/classes/{name}>" for name in ("ExpertSet", "Advice")],
+    "reference/learners": [
+        f"{name} <reference/classes/{name}>"
+        for name in (
+            "DoublyRobust",
+            "Exp3Abs",
+            "Exp3",
+            "UCB",
+            "UCBNT",
+            "UCBGT",
+            "UCBDSG",
+            "FullSupervision",
+            "Stacked",
+            "UCBAbs",
+            "FastRates",
+            "ContExp3Abs",
+            "Learner",
+            "WeightedLearner",
+            "IndexLearner",
+            "Choice",
+            "Report",
+            "KernelLearner",
+            "Kernels",
+            "WeightKernels",
+        )
+    ],
+    "changelog": ["Changelog <self>", "contributing"],
 }
 
 myst_enable_extensions = ["dollarmath"]
@@ -68,6 +124,10 @@ python_use_unqualified_type_names = True
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 
+# Copied are commands and code, without prompts and without what they print.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
@@ -85,7 +145,12 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "abstain"
-html_static_path = ["style"]
+html_static_path = ["style", "pictures/social.png"]
+html_favicon = "style/favicon.svg"
+description = (
+    "Human in the loop for models with a confidence: learn which model to follow and when to hand a case to a person, "
+    "from late and partial labels."
+)
 html_css_files = ["site.css"]
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False

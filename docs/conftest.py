@@ -1,4 +1,8 @@
-"""Pages are run as doctests; scripts beside them are no modules, and what the build writes is run by the build."""
+"""Run the pages as doctests, except for what other tests run.
+
+Scripts beside the pages are no modules, the build runs what it writes, and tests/project/test_tutorials.py runs the
+tutorials, which need a folder.
+"""
 
 import re
 from pathlib import Path
@@ -6,7 +10,7 @@ from typing import Any
 
 import pytest
 
-collect_ignore_glob = ["*.py", "gallery/*"]
+collect_ignore_glob = ["*.py", "gallery/*", "tutorial.md", "research.md"]
 FILE = re.compile(r"<!-- (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
 
 

@@ -1,6 +1,6 @@
 """
-Your own learner in a study
-===========================
+Epsilon-greedy in plain Python
+==============================
 
 A learner is a class in a module; a study is a table in a TOML file that names it as ``module:Class``. Both lie in one
 folder, and nothing has to be registered or installed.

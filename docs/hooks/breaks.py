@@ -1,4 +1,7 @@
-"""Where code in a line may be broken: after a bracket or a sign, not within a word. Narrow tables need it."""
+"""Code on narrow screens: where it may be broken in a line, and blocks that can be scrolled by keyboard.
+
+Code in a line is broken after a bracket or a sign, not within a word. Narrow tables need it.
+"""
 
 import re
 
@@ -19,10 +22,15 @@ def breakable(body: str) -> str:
     return CODE.sub(lambda code: WORD.sub(word, code[0]), body)
 
 
+def scrollable(body: str) -> str:
+    """A page whose blocks of code can be reached by keyboard."""
+    return body.replace('<div class="highlight"><pre>', '<div class="highlight"><pre tabindex="0">')
+
+
 def change(app: Sphinx, page: str, template: str, context: dict[str, str], doctree: nodes.document | None) -> None:
     """Called by Sphinx for every page that is written."""
     if "body" in context:
-        context["body"] = breakable(context["body"])
+        context["body"] = scrollable(breakable(context["body"]))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -12,7 +12,8 @@ def append(app: Sphinx, page: str, source: list[str]) -> None:
     """Called by Sphinx when a page has been read."""
     if page in app.config.pages:
         entries = [
-            entry.replace("<", "</") if "<" in entry else f"/{entry}" for entry in app.config.pages[page]
+            entry if "<self>" in entry else entry.replace("<", "</") if "<" in entry else f"/{entry}"
+            for entry in app.config.pages[page]
         ]  # from the root of the site, wherever the page lies
         source[0] = with_menu(source[0], entries)
 

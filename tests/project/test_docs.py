@@ -102,7 +102,8 @@ def test_code_is_broken_between_its_words(code, expected):
 
 def test_the_reference_says_once_what_learners_share():
     """What comes from a class that has its own place is not repeated: the names of all classes below it are listed."""
-    page = (ROOT / "docs" / "reference" / "learners.md").read_text(encoding="utf-8")
+    pages = (ROOT / "docs" / "reference").rglob("*.md")
+    page = "".join(path.read_text(encoding="utf-8") for path in pages)
     left_out = re.findall(r":: abstain\.(\S+)\n   :inherited-members: (.*)", page)
     shared = {name: set(names.split(", ")) for name, names in left_out}
     assert shared["extend.KernelLearner"] == {"Learner"}
@@ -136,12 +137,12 @@ def test_the_menu_has_every_page():
     source = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
     for page in (ROOT / "docs").glob("*.md"):
         assert re.search(rf"""["<]{re.escape(page.stem)}[">]""", source), page.name
-    for page in (ROOT / "docs" / "reference").glob("*.md"):
+    for page in (ROOT / "docs" / "reference").rglob("*.md"):
         assert f'"{page.stem}"' in source or f"reference/{page.stem}" in source, page.name
 
 
 def test_the_reference_has_every_public_name():
-    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").glob("*.md"))
+    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").rglob("*.md"))
     modules = {"datasets", "experts", "extend", "graphs", "instances", "losses", "theory"}
     for name in ab.__all__:
         if name not in modules and name != "AbstainError":
@@ -194,7 +195,7 @@ def test_every_public_parameter_has_a_sentence():
 def test_every_name_of_the_reference_exists():
     """A function is a function, a class a class, a module a module."""
     kinds = {"function": inspect.isfunction, "class": inspect.isclass, "module": inspect.ismodule}
-    for path in (ROOT / "docs" / "reference").glob("*.md"):
+    for path in (ROOT / "docs" / "reference").rglob("*.md"):
         for kind, name in re.findall(r"^\.\. auto(\w+):: (\S+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
             module, _, last = name.rpartition(".")
             found = getattr(pkgutil.resolve_name(module), last)  # a function may have the name of its module

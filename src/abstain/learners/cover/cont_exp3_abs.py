@@ -299,7 +299,14 @@ class ContExp3Abs(KernelLearner):
             return np.array(self.state.cover.centre[: self.n_balls])
 
     def weights_at(self, x: ArrayLike) -> Floats:
-        """q, the probabilities the action on this input would be drawn with (K,), numbered as `Decision.expert`."""
+        """Return q (K,), the probabilities with which the action on an input would be drawn.
+
+        Args:
+            x: The input (d,).
+
+        Returns:
+            One probability per action, numbered as `Decision.expert`.
+        """
         with self.lock:
             self._ask(x)
             self._make_room()

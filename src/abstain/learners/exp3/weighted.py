@@ -716,13 +716,21 @@ class WeightedLearner(KernelLearner):
     # Experts that come and go.
 
     def rearrange(self, experts: ExpertSet, predictor_from: ArrayLike, expert_from: ArrayLike) -> None:
-        """Go on with other experts, some of whom were there before.
+        """Continue with another set of experts, some of which were in the previous set.
 
-        ``predictor_from`` (P,) and ``expert_from`` (K,) say which one of those before each of the new predictors and
-        experts is; -1 for newcomers. Who stays keeps all it has, who leaves is gone. A newcomer's weight is the mean of
-        all before, in every memory; nothing is known of a predictor that is new. The adaptive rate follows the number
-        of experts from the next round learnt on, a rate that is tuned or falls with the rounds at once. Decisions that
-        are open stay so: in their rounds newcomers abstain.
+        Experts that stay keep what was learnt about them. A newcomer starts with the mean weight of the previous
+        experts, in every memory; nothing is known about a new predictor. The adaptive rate follows the number of
+        experts from the next round learnt on; a rate that is tuned or falls with the rounds follows at once. Open
+        decisions stay open: in their rounds newcomers abstain.
+
+        Args:
+            experts: The new set.
+            predictor_from: The previous index of each new predictor (P,), or -1 for a newcomer.
+            expert_from: The previous index of each new expert (K,), or -1 for a newcomer.
+
+        Raises:
+            InputError: If an index is invalid, or a newcomer shares a rule with an expert that stays while decisions
+                are open. Nothing changes then.
 
         >>> import abstain as ab
         >>> two, three = (ab.experts.thresholds(n, [0.0, 0.5]) for n in (2, 3))

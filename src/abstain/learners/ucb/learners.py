@@ -169,8 +169,13 @@ class IndexLearner(KernelLearner):
         return Report(estimates=self.means)
 
     def moment(self, x: "ArrayLike | Advice") -> Moment:
-        """What the graph is asked with in the coming round, were its input x:
-        `learner.graph.matrix(learner.moment(x))`.
+        """Return what the graph would be asked with in the coming round: ``learner.graph.matrix(learner.moment(x))``.
+
+        Args:
+            x: The input (d,), or advice on it.
+
+        Returns:
+            The round, who abstains, and how often each expert was updated.
         """
         with self.lock:
             return self._moment(self._ask(x)[0], self.round + 1)
@@ -184,7 +189,14 @@ class IndexLearner(KernelLearner):
         return Moment(self.experts, t, advice.abstains[0].copy(), self.counts, self.beta, counts)
 
     def n_edges(self, x: "ArrayLike | Advice") -> int:
-        """The number of edges between experts of the graph in use for this input."""
+        """Return the number of edges between experts in the graph for an input.
+
+        Args:
+            x: The input (d,), or advice on it.
+
+        Returns:
+            The number of edges.
+        """
         if self.compiled:
             return super().n_edges(x)
         return self.graph.n_edges(self.moment(x))

@@ -1,0 +1,100 @@
+"""The checks of the built site: they find what is wrong with pages, and nothing in pages that are right."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def hook(name):
+    """Import a module of docs/hooks, which extends Sphinx; skip the test without Sphinx."""
+    pytest.importorskip("sphinx")
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / "hooks" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def write(folder, name, title, text=""):
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    head = '<meta name="description" content="About it" />'
+    path.write_text(f"<html>{head}<article><h1>{title}</h1>{text}</article></html>", encoding="utf-8")
+
+
+@pytest.fixture
+def site(tmp_path):
+    write(tmp_path, "index.html", "Start", '<a href="guide/first.html#here">first</a><img src="x.png" alt="A line" />')
+    write(tmp_path, "guide/first.html", "First", '<p id="here"></p><a href="../index.html">back</a>')
+    (tmp_path / "x.png").write_bytes(b"")
+    return tmp_path
+
+
+def test_a_good_site_has_no_faults(site):
+    assert hook("crawl").faults(site) == []
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "fault"),
+    [
+        ("Other", '<a href="gone.html">x</a>', "other.html: gone.html leads nowhere"),
+        (
+            "Other",
+            '<a href="guide/first.html#gone">x</a>',
+            "guide/first.html#gone leads to no place of guide/first.html",
+        ),
+        ("Other", '<img src="x.png" />', "expected words for the picture x.png"),
+        ("Other", "<h1>Twice</h1>", "expected one title, got 2"),
+        ("First", "", "guide/first.html and other.html are both called 'First'"),
+        ("Other", "", "other.html: no text links it"),
+    ],
+)
+def test_faults_are_found(site, title, text, fault):
+    write(site, "other.html", title, text)
+    if "no text" not in fault:
+        index = site / "index.html"
+        index.write_text(index.read_text().replace("</article>", '<a href="other.html">o</a></article>'))
+    (found,) = hook("crawl").faults(site)
+    assert fault in found
+
+
+def test_a_page_without_a_description_is_found(site):
+    path = site / "index.html"
+    path.write_text(path.read_text().replace("About it", ""))
+    assert hook("crawl").faults(site) == ["index.html: expected a description"]
+
+
+def test_links_elsewhere_are_left_alone():
+    target = hook("crawl").target
+    assert target("a/b.html", "https://arxiv.org/abs/1") is None
+    assert target("a/b.html", "mailto:x@example.org") is None
+    assert target("a/b.html", "../c.html#d") == ("c.html", "d")
+    assert target("a/b.html", "#d") == ("a/b.html", "d")
+
+
+def test_an_icon_is_found_by_each_of_its_names():
+    house = '"house":[576,512,[127968,"home"],"f015","M1 2z"]'
+    script = f'x={{{house},"address-list":[1,2,[],"f0","M9z"],list:[3,4,[],"f1","M5z"]}}'
+    icons = hook("icons")
+    assert 'viewBox="0 0 576 512"' in icons.icon(script, "house")
+    assert icons.icon(script, "home") == icons.icon(script, "house")
+    assert "M5z" in icons.icon(script, "list")
+    with pytest.raises(LookupError, match="the theme has no icon nothing"):
+        icons.icon(script, "nothing")
+
+
+def test_a_description_is_the_first_paragraph_cut_after_a_word():
+    nodes = pytest.importorskip("docutils.nodes")
+    utils = pytest.importorskip("docutils.utils")
+    page = utils.new_document("page")
+    page += [nodes.paragraph(text="Short."), nodes.paragraph(text="many words " * 40)]
+    words = hook("descriptions").first_words(page)
+    assert words.startswith("many words many")
+    assert words.endswith("words ...") or words.endswith("many ...")
+    assert len(words) <= 204
+
+
+def test_blocks_of_code_can_be_scrolled_by_keyboard():
+    assert hook("breaks").scrollable('<div class="highlight"><pre>x') == '<div class="highlight"><pre tabindex="0">x'
