@@ -22,12 +22,15 @@ from .typing import Bools, Floats, Ints
 
 
 class Rounds(NamedTuple):
-    """A checked log: confidence and losses (n, P), cost (n,); answers (n, P), equal numbers for equal answers."""
+    """A checked log: confidence and losses (n, P), cost (n,); answers (n, P), equal numbers for equal answers; the time
+    since the round before, in microseconds (n,), for capacities per day.
+    """
 
     confidence: Floats
     losses: Floats
     cost: Floats
     of_answers: Floats | None = None
+    passed: Ints | None = None
 
     @property
     def answers(self) -> Floats:
@@ -267,20 +270,25 @@ class Bucket:
         self._most = self._take * (capacity.burst or 1)
         self._tokens = np.array([self._most], np.int64)
 
-    def hold(self, abstained: Bools, answerable: Bools) -> Bools:
-        """Return which of the next rounds may go to review, of those that should."""
+    def hold(self, abstained: Bools, answerable: Bools, passed: Ints | None = None) -> Bools:
+        """Return which of the next rounds may go to review, of those that should.
+
+        With a capacity per day, ``passed`` is the time since the round before, in microseconds.
+        """
         allowed = np.empty(len(abstained), np.bool_)
-        spend(abstained, answerable, self._earn, self._take, self._most, self._tokens, allowed)
+        full = -(-self._most // max(1, self._earn))  # more would overflow, and is not needed
+        earned = np.minimum(np.ones(len(abstained), np.int64) if passed is None else passed, full) * self._earn
+        spend(abstained, answerable, earned, self._take, self._most, self._tokens, allowed)
         return allowed
 
 
 @kernel
 def spend(
-    wanted: Bools, answerable: Bools, earn: int, take: int, most: int, tokens: Ints, allowed: Bools
+    wanted: Bools, answerable: Bools, earned: Ints, take: int, most: int, tokens: Ints, allowed: Bools
 ) -> None:  # fmt: skip
-    """Play a bucket of ``tokens[0]`` units: every round earns ``earn``, a review takes ``take``."""
+    """Play a bucket of ``tokens[0]`` units: a round earns ``earned``, a review takes ``take``."""
     for t in range(len(wanted)):
-        tokens[0] = min(most, tokens[0] + earn)
+        tokens[0] = min(most, tokens[0] + earned[t])
         allowed[t] = not answerable[t] or (wanted[t] and tokens[0] >= take)
         if allowed[t]:
             tokens[0] -= take
@@ -298,11 +306,15 @@ class Renewed:
     """Whether the order of confidences is needed."""
 
     def __init__(
-        self, models: int, first: int, every: int, window: int, own: bool, capacity: Capacity | None
+        self, models: int, first: int, every: int, window: int, own: bool, capacity: Capacity | None,
+        share: float | None = None,
     ) -> None:  # fmt: skip
-        """Prepare for rounds of which the first, ``first``, were tuned on and are played all the same."""
+        """Prepare for rounds of which the first, ``first``, were tuned on and are played all the same.
+
+        With a capacity per day, ``share`` is about what share of the rounds it is, to tune to.
+        """
         self._first, self._every, self._own = first, every, own
-        self._share = None if capacity is None else capacity.share
+        self._share = share if capacity is None or capacity.share is None else capacity.share
         self._bucket = None if capacity is None else Bucket(capacity)
         self._round = 0
         # By the number of the choice that is the first to know them.
@@ -333,7 +345,7 @@ class Renewed:
             abstained, model = self.follow(piece)
             at = np.arange(len(model))
             if self._bucket is not None:
-                abstained = self._bucket.hold(abstained, piece.confidence[at, model] > -np.inf)
+                abstained = self._bucket.hold(abstained, piece.confidence[at, model] > -np.inf, piece.passed)
             used.model[rows], used.threshold[rows] = model, self.threshold
             used.abstained[rows] = abstained
             used.loss[rows] = np.where(abstained, piece.cost, piece.losses[at, model])
@@ -367,11 +379,11 @@ class Retuning(Renewed):
 
     def __init__(
         self, labelled: Rounds, every: int = EVERY, window: int = WINDOW, own: bool = True, *,
-        first: int | None = None, capacity: Capacity | None = None,
+        first: int | None = None, capacity: Capacity | None = None, share: float | None = None,
     ) -> None:  # fmt: skip
         """Tune on ``labelled``, the first rounds, which `play` gets again; ``first``, if some have no label."""
         n = len(labelled.cost) if first is None else first
-        super().__init__(labelled.confidence.shape[1], n, every, window, own, capacity)
+        super().__init__(labelled.confidence.shape[1], n, every, window, own, capacity, share)
         self.model, self.threshold, _ = best(labelled, share=self._share)
 
     def renew(self) -> None:
@@ -396,11 +408,11 @@ class Stacking(Renewed):
 
     def __init__(
         self, labelled: Rounds, every: int = EVERY, window: int = WINDOW, *, first: int | None = None,
-        capacity: Capacity | None = None,
+        capacity: Capacity | None = None, share: float | None = None,
     ) -> None:  # fmt: skip
         """Fit on ``labelled``, the first rounds, which `play` gets again; ``first``, if some have no label."""
         models = labelled.confidence.shape[1]
-        super().__init__(models, len(labelled.cost) if first is None else first, every, window, True, capacity)
+        super().__init__(models, len(labelled.cost) if first is None else first, every, window, True, capacity, share)
         self._weights = np.zeros(4 * models + 1)
         self._room = np.zeros(2 * models + 1, np.int64), np.zeros(2 * models + 1)
         self._limit = np.inf
@@ -643,7 +655,7 @@ def stacked(
     >>> bool(policy.loss[200:].mean() <= 0.2)
     True
     """
-    sure, lost, price, _ = as_rounds(confidence, losses, cost)
+    sure, lost, price, *_ = as_rounds(confidence, losses, cost)
     said = as_floats(answers, "answers")
     if said.shape != sure.shape:
         raise InputError(f"answers: expected the shape of confidence, {sure.shape}, got {said.shape}")
