@@ -542,9 +542,9 @@ class Game:
                         noise = part.noise(None if one == DECIDED else codes, chosen[other], seen.answers, labels)
                         scored = slice(max(0, out.first - part.begin), None)
                         shown, guessed, most = (values[scored] for values in noise)
-                        total = out.noise[one, other]
-                        total[:2] += shown.sum() / len(runs), guessed.sum() / len(runs)
-                        total[2] = max(total[2], most.max(initial=0.0))
+                        sums_of = out.noise[one, other]
+                        sums_of[:2] += shown.sum() / len(runs), guessed.sum() / len(runs)
+                        sums_of[2] = max(sums_of[2], most.max(initial=0.0))
         out.policies[GATE] = PolicySums.mean_of(out.runs)
 
     def _fixed(self, part: Slice, rounds: Rounds) -> dict[str, Ints]:
