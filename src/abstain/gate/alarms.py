@@ -436,7 +436,8 @@ class Watch:
         if not ((made.detectors[:, _GOAL] >= FIRST) & (made.models[:, ALARM, np.newaxis].max() < 16)).all():
             goal, alarm = made.detectors[:, _GOAL].min(), made.models[:, ALARM].max()
             raise InputError(
-                f"health: expected blocks of {FIRST} cases or more, and kinds of alarms below 16, got {goal:g} and {alarm:g}"
+                f"health: expected blocks of {FIRST} cases or more, and kinds of alarms below 16, got {goal:g} and "
+                f"{alarm:g}"
             )
         heard, of = arrays["heard"], arrays["cases"]
         if heard.shape != (len(of), n_models) or heard.dtype != np.float64 or of.dtype != np.int64:

@@ -71,7 +71,7 @@ def as_log(path: Path, truth: Path | None, options: Options, folder: Path) -> tu
     notes = []
     if options.labels is None:
         options = replace(options, labels=chances.labels())
-    table, young = _old_enough(table)
+    table, young = _old_enough(table, str(options.labels))
     if young:
         notes.append(f"The last {young:,} cases are left out: labels take longer than they are old.")
     models = list(dict.fromkeys(name for frame in frames for name in frame.columns if f"{name}_sure" in frame.columns))
@@ -131,7 +131,7 @@ LATE = 0.99
 """The share of the labels that have to be there."""
 
 
-def _old_enough(table: "pl.DataFrame") -> "tuple[pl.DataFrame, int]":
+def _old_enough(table: "pl.DataFrame", labels: str) -> "tuple[pl.DataFrame, int]":
     """Leave out the last cases, if their labels cannot be there yet; return how many that are.
 
     With times of labels, these are cases younger than most labels take; without, those after the last one with a label.
@@ -149,8 +149,10 @@ def _old_enough(table: "pl.DataFrame") -> "tuple[pl.DataFrame, int]":
             end = max(int(cases.max()), int(came[there].max()))
             wait = float(np.quantile((came - cases)[there], LATE))
             last = int(np.flatnonzero(cases <= end - wait)[-1]) if (cases <= end - wait).any() else last
-    young = len(table) - 1 - last
-    return table.head(last + 1), young if young > 0 else 0
+    reviewed = table[DECIDED] == "review"
+    to_come = ~labelled & {"answered": ~reviewed, "reviewed": reviewed}.get(labels, ~labelled)
+    young = table.height - 1 - last
+    return (table.head(last + 1), young) if young > 0 and to_come.tail(young).any() else (table, 0)
 
 
 def as_given(options: Options) -> Options:
