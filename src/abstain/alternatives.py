@@ -23,7 +23,7 @@ from .typing import Bools, Floats, Ints
 
 class Rounds(NamedTuple):
     """A checked log: confidence and losses (n, P), cost (n,); answers (n, P), equal numbers for equal answers; the time
-    since the round before, in microseconds (n,), for capacities per day.
+    since the round before, in microseconds (n,), for capacities per day; what a mistake would lose (n, P), for a stack.
     """
 
     confidence: Floats
@@ -31,6 +31,12 @@ class Rounds(NamedTuple):
     cost: Floats
     of_answers: Floats | None = None
     passed: Ints | None = None
+    risk: Floats | None = None
+
+    @property
+    def risks(self) -> Floats:
+        """What a mistake of each model would lose; without any, 1."""
+        return np.ones(self.confidence.shape) if self.risk is None else self.risk
 
     @property
     def answers(self) -> Floats:
@@ -248,7 +254,7 @@ def _quantiles(n: int) -> Ints:
 
 
 _NUMBER, _SEEN, _COST, _MODELS = 0, 1, 2, 3
-"""Columns of a table of rounds; from `_MODELS` on, the models' confidences, then their losses, then their answers."""
+"""Columns of a table of rounds; from `_MODELS` on, the models' confidences, losses, answers and risks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,7 +364,8 @@ class Renewed:
         """Keep rounds until the first choice after their labels arrive."""
         number = np.arange(self._round, self._round + len(due))
         seen = ~abstained | (number < self._first) if self._own else np.ones(len(due), np.bool_)
-        table = np.column_stack([number, seen, rounds.cost, rounds.confidence, rounds.losses, rounds.answers])
+        of_models = rounds.confidence, rounds.losses, rounds.answers, rounds.risks
+        table = np.column_stack([number, seen, rounds.cost, *of_models])
         choice = np.maximum(1, -((self._first - due) // self._every))
         order = np.argsort(choice, kind="stable")
         table, choice = table[order], choice[order]
@@ -446,15 +453,16 @@ class Stacking(Renewed):
         expected = np.full(rounds.confidence.shape, np.inf)
         index, value = self._room
         expect(_log_odds(rounds), np.ascontiguousarray(rounds.answers), self._weights, index, value, expected)
-        return expected
+        return expected * np.where(rounds.confidence > -np.inf, rounds.risks, 1.0)
 
     def _fit(self, rounds: Rounds, steps: int) -> None:
-        """Newton steps on the penalised likelihood, from the weights of before."""
-        z, answers, losses = (
-            _log_odds(rounds),
-            np.ascontiguousarray(rounds.answers),
-            np.ascontiguousarray(rounds.losses),
-        )
+        """Newton steps on the penalised likelihood, from the weights of before.
+
+        What is learnt is how likely an answer is wrong, whatever that would cost; nothing tells where it costs nothing.
+        """
+        rounds = rounds.cut(np.asarray((rounds.risks > 0.0).all(axis=1)))
+        wrong = np.minimum(1.0, rounds.losses / rounds.risks)
+        z, answers, losses = _log_odds(rounds), np.ascontiguousarray(rounds.answers), np.ascontiguousarray(wrong)
         w, n = self._weights, len(self._weights)
         for _ in range(steps):
             gradient, curvature = -RIDGE * w, RIDGE * np.eye(n)
@@ -529,7 +537,7 @@ class Window:
     def __init__(self, models: int, size: int, ordered: bool = True) -> None:
         """Begin with no rounds; without ``ordered``, no order is kept, and `choose` cannot be used."""
         self.size = size
-        self._table = np.empty((0, _MODELS + 3 * models))
+        self._table = np.empty((0, _MODELS + 4 * models))
         self._orders = [np.empty(0, np.int64) for _ in range(models if ordered else 0)]
 
     def add(self, come: list[Floats]) -> None:
@@ -551,8 +559,8 @@ class Window:
     def rounds(self) -> tuple[Rounds, Bools]:
         """All rounds, and which of them count."""
         table = self._table
-        sure, lost, said = np.split(table[:, _MODELS:], 3, axis=1)
-        return Rounds(sure, lost, table[:, _COST], said), table[:, _SEEN] == 1.0
+        sure, lost, said, risk = np.split(table[:, _MODELS:], 4, axis=1)
+        return Rounds(sure, lost, table[:, _COST], said, risk=risk), table[:, _SEEN] == 1.0
 
     def choose(self, model: int, threshold: float, share: float | None = None) -> tuple[int, float]:
         """The best pair on the labels seen, unless the current one is as good."""

@@ -351,11 +351,6 @@ class Run:
         return rounds._replace(losses=losses, of_answers=answers)
 
 
-def _capped(rounds: Rounds) -> Rounds:
-    """Rounds with losses of 1 at most, from which a regression can learn."""
-    return rounds._replace(losses=np.minimum(1.0, rounds.losses))
-
-
 def capacity_share(rows: Rows, capacity: Capacity | None) -> float | None:
     """The share of the rows that people can review; of a capacity per day, on average over the log."""
     if capacity is None or capacity.per_day is None:
@@ -395,7 +390,7 @@ class Game:
         capacity, share = gates[0].capacity, capacity_share(rows, gates[0].capacity)
         limits: dict[str, Any] = {"first": tenth, "capacity": capacity, "share": share}
         self._own, self._all = (Retuning(labelled, own=own, **limits) for own in (True, False))
-        self._stack = Stacking(_capped(labelled), **limits)
+        self._stack = Stacking(head.rounds(weigh=False).cut(head.labelled), **limits)
         tuned = best(scored, share=share)[:2]
         self._bucket = None if capacity is None else Bucket(capacity)
         thresholds = [np.union1d(sums(scored, model)[0], gates[0].thresholds[model]) for model in range(len(models))]
@@ -462,7 +457,7 @@ class Game:
             rounds, due = part.rounds(), part.due(delay)
             rows = slice(part.begin, part.begin + part.n)
             for kind, policy in ((OWN, self._own), (ALL, self._all), (STACK, self._stack)):
-                used = policy.play(_capped(rounds) if kind == STACK else rounds, due)
+                used = policy.play(part.rounds(weigh=False) if kind == STACK else rounds, due)
                 kept[kind][rows] = np.where(used.abstained, -1, used.model)
             silent = rounds.confidence[:, out.tuned[0]] <= out.tuned[1]
             if self._bucket is not None:

@@ -161,17 +161,19 @@ class Slice:
         known = self.field("labelled")
         return np.ones(self.n, np.bool_) if known is None else known.astype(np.bool_)
 
-    def rounds(self, *, scored: bool = False) -> Rounds:
-        """The rows as the alternatives take them: a missing answer has the least confidence, and stakes count.
+    def rounds(self, *, scored: bool = False, weigh: bool = True) -> Rounds:
+        """The rows as the alternatives take them: a missing answer has the least confidence.
 
-        With ``scored``, losses are what answers are charged with: estimates, where there are some.
+        With ``scored``, losses are what answers are charged with: estimates, where there are some. With ``weigh``,
+        stakes count in confidences; without, they are what the models said, and the rounds have the risks.
         """
         risk, estimate = self.field("risk"), self.field("estimate") if scored else None
-        sure = self.confidence if risk is None else weighed(self.confidence, risk)
+        sure = self.confidence if risk is None or not weigh else weighed(self.confidence, risk)
         losses = self.losses if estimate is None else estimate
         sure = np.where(np.isnan(sure), -np.inf, sure)
         answers = np.ascontiguousarray(self.records["answer"])
-        return Rounds(sure, losses, np.full(self.n, self._cost), answers, self.field("passed"))
+        return Rounds(sure, losses, np.full(self.n, self._cost), answers, self.field("passed"),
+                      None if weigh else risk)  # fmt: skip
 
     def open_pairs(self, one: Ints, other: Ints, answers: Floats, max_error: float | None) -> tuple[Floats, Floats]:
         """How far a label that is not there may move the difference of two policies, down and up (n,).
