@@ -6,18 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from abstain.alternatives import (
-    QUANTILES,
-    Bucket,
-    Retuning,
-    Rounds,
-    Stacking,
-    best,
-    hindsight,
-    retuned,
-    stacked,
-    tuned,
-)
+from abstain.alternatives import hindsight, retuned, stacked, tuned
+from abstain.alternatives.renewed import Bucket, Retuning
+from abstain.alternatives.stack import Stacking
+from abstain.alternatives.thresholds import QUANTILES, Rounds, best
 from abstain.capacity import Capacity
 from abstain.errors import InputError
 

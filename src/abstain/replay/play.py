@@ -13,7 +13,9 @@ import numpy as np
 
 from .. import learners
 from .._core import parts
-from ..alternatives import Bucket, Retuning, Rounds, Stacking, Totals, best, first_tenth, sums
+from ..alternatives.renewed import Bucket, Retuning
+from ..alternatives.stack import Stacking
+from ..alternatives.thresholds import Rounds, Totals, best, first_tenth, sums
 from ..capacity import DAY, Capacity
 from ..errors import InputError, shown
 from ..gate.frames import PlayedCases

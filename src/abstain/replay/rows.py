@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..alternatives import Rounds
+from ..alternatives.thresholds import Rounds
 from ..errors import InputError
 from ..gate.frames import Block
 from ..gate.prices import weighed
