@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 import abstain as ab
-from abstain.alternatives import Retuning, Rounds, follow
+from abstain.alternatives.renewed import Retuning
+from abstain.alternatives.thresholds import Rounds, follow
 from abstain.gate.frames import Block
 from abstain.gate.prices import weighed
 from abstain.typing import Bools, Floats

@@ -6,18 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from abstain.alternatives import (
-    QUANTILES,
-    Bucket,
-    Retuning,
-    Rounds,
-    Stacking,
-    best,
-    hindsight,
-    retuned,
-    stacked,
-    tuned,
-)
+from abstain.alternatives import hindsight, retuned, stacked, tuned
+from abstain.alternatives.renewed import Bucket, Retuning
+from abstain.alternatives.stack import Stacking
+from abstain.alternatives.thresholds import QUANTILES, Rounds, best
 from abstain.capacity import Capacity
 from abstain.errors import InputError
 
@@ -231,3 +223,18 @@ def test_a_case_without_an_answer_is_reviewed_and_owed():
     bucket = Bucket(Capacity(share=0.5, burst=1))
     wanted, answerable = np.ones(7, np.bool_), np.array([True, False, False, True, True, True, True])
     assert bucket.hold(wanted, answerable).tolist() == [True, True, True, False, False, False, True]
+
+
+def test_a_stack_weighs_what_is_at_stake():
+    """The same doubt is answered where a mistake is cheap, and reviewed where it is expensive; large stakes do not
+    change what is learnt of how likely mistakes are."""
+    rng = np.random.default_rng(0)
+    n = 4_000
+    wrong, stake = rng.random((n, 1)) < 0.1, rng.choice([0.5, 40.0], (n, 1))
+    rounds = Rounds(np.full((n, 1), 0.9), wrong * stake, np.full(n, 1.0), risk=stake)
+    used = Stacking(rounds.cut(slice(400))).play(rounds, np.arange(n) + 1)
+    assert (used.abstained == (stake[:, 0] == 40.0)).all()
+    assert used.loss == pytest.approx(np.where(used.abstained, 1.0, rounds.losses[:, 0]))
+    same = Rounds(rounds.confidence, wrong * 1.0, np.full(n, 0.5))
+    plain = Stacking(same.cut(slice(400)))
+    assert plain._weights == pytest.approx(Stacking(rounds.cut(slice(400)))._weights)

@@ -5,6 +5,7 @@ import datetime
 import pickle
 import random
 
+import numpy as np
 import pytest
 from river import checks, compose, evaluate, linear_model, metrics, naive_bayes, preprocessing, tree
 
@@ -200,3 +201,14 @@ def test_inside_a_pipeline_and_with_another_learner():
 def test_bad_options(options, why):
     with pytest.raises(InputError, match=why):
         GateClassifier(**{"models": [naive_bayes.GaussianNB()], **options})
+
+
+def test_a_feature_may_be_nan():
+    """The decision on x is found again, though NaN is not equal to itself."""
+    model = GateClassifier({"bayes": naive_bayes.GaussianNB()}, cost=0.1, seed=0)
+    for k in range(20):
+        model.predict_one({"a": float("nan"), "b": float(k)})
+        assert len(model._open) == 1
+        model.learn_one({"b": float(k), "a": np.float64("nan")}, k % 2)
+        assert len(model._open) == 0
+    assert model.gate.round == 20

@@ -216,3 +216,14 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == f'abstain.adapters.{module} needs {package}: pip install "abstain[{module}]"\n'
+
+
+@pytest.mark.parametrize("label", [-1, None, 0.5, "ask"])
+def test_classes_that_are_texts_and_another_kind_of_abstain_label(label):
+    """-1 stays a number beside "no" and "yes"."""
+    words = np.array(["no", "yes"])[y]
+    model = two(abstain_label=label, cost=0.01).fit(X[:400], words[:400])
+    found = set(model.predict(X[400:]).tolist())
+    assert found <= {"no", "yes", label}
+    if label is not None:
+        assert label in found

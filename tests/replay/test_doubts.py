@@ -37,9 +37,9 @@ def played(tmp_path, column, **given):
         ("xgb_fraud_prob", {}, True, "of 'fraud' (as its name is in xgb_fraud_prob; --positive says otherwise)"),
         ("P.Fraud", {}, True, "as its name is in P.Fraud"),
         ("p", {"positive": "fraud"}, True, "of 'fraud' (as --positive says); the other class is 'legit'"),
-        ("p", {}, False, "of 'legit' (the later in order"),
-        ("defraud_prob", {}, False, "of 'legit' (the later in order"),
-        ("fraud_not_legit", {}, False, "of 'legit' (the later in order"),
+        ("p", {}, True, "of 'fraud' (as its name suggests; --positive says otherwise)"),
+        ("defraud_prob", {}, True, "of 'fraud' (as its name suggests"),
+        ("fraud_not_legit", {}, True, "of 'fraud' (as its name suggests"),
         ("fraud_prob", {"positive": "legit"}, False, "of 'legit' (as --positive says)"),
     ],
 )
@@ -61,7 +61,7 @@ def test_numbers_have_no_names(tmp_path):
 def test_a_warning_is_loud_and_no_error(tmp_path):
     frauds(tmp_path, "p")
     arguments = ["replay", str(tmp_path / "log.csv"), "--label", "label", "--probability", "m=p", "--out"]
-    result = CliRunner().invoke(app, [*arguments, str(tmp_path / "out")])
+    result = CliRunner().invoke(app, [*arguments, str(tmp_path / "out"), "--positive", "legit"])
     assert result.exit_code == 0, result.output
     text = " ".join(result.output.split())
     assert text.index("Warning: m is wrong in") < text.index("price a case")
@@ -110,5 +110,7 @@ def test_classes_that_differ_in_capitals_or_blanks_alone(tmp_path):
 def test_per_cent_in_a_column_of_confidences(tmp_path):
     frame = small_log(300).with_columns(gbm_confidence=pl.lit("62%"))
     frame.write_csv(tmp_path / "log.csv")
-    with pytest.raises(InputError, match=r"row 1, column gbm_confidence: .* got '62%' \(write per cent as 0.62\)"):
+    with pytest.raises(
+        InputError, match=r"row 1, column gbm_confidence: .* got '62%' \(is it per cent\? Then say --percent\)"
+    ):
         replay(tmp_path / "log.csv", options(), tmp_path / "out")

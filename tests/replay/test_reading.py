@@ -94,7 +94,7 @@ def test_probabilities(tmp_path):
     pl.DataFrame({"truth": y, "gbm_proba": p[:, 0], "lr_score": p[:, 1]}).write_csv(tmp_path / "log.csv")
     found = replay(tmp_path / "log.csv", Options(), tmp_path / "out")
     assert (found.task, found.models) == ("binary", ["gbm", "lr"])
-    told = "Probabilities are taken to be of 'spam' (the later in order; --positive says otherwise)"
+    told = "Probabilities are taken to be of 'spam' (as its name suggests; --positive says otherwise)"
     assert told in " ".join(found.notes)
     said = np.where(p[40:] >= 0.5, "spam", "ham")
     for k, name in enumerate(("always gbm", "always lr")):

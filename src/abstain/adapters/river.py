@@ -1,8 +1,11 @@
 """The gate as a classifier of river."""
 
+import math
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
+
+import numpy as np
 
 try:
     from river import base, linear_model
@@ -52,15 +55,26 @@ class OpenCases:
 
 
 def key_of(x: Mapping[Any, Any]) -> Hashable:
-    """Return a key that is equal for equal features, in any order.
+    """Return a key that is equal for equal features, in any order; NaN equals NaN.
 
-    >>> key_of({"a": 1, "b": [2]}) == key_of({"b": [2], "a": 1.0})
+    >>> key_of({"a": 1, "b": [2], "c": float("nan")}) == key_of({"c": float("nan"), "b": [2], "a": 1.0})
     True
     """
+    return frozenset((name, _hashable(value)) for name, value in x.items())
+
+
+_NAN = ("not a number",)
+
+
+def _hashable(value: Any) -> Hashable:
+    if isinstance(value, (float, np.floating)) and math.isnan(value):
+        return _NAN
     try:
-        return frozenset(x.items())
-    except TypeError:  # a value that cannot be hashed
-        return frozenset((name, value if isinstance(value, Hashable) else repr(value)) for name, value in x.items())
+        hash(value)
+    except TypeError:
+        return repr(value)
+    found: Hashable = value
+    return found
 
 
 class GateClassifier(base.Classifier):

@@ -314,7 +314,8 @@ class GateClassifier(ClassifierMixin, _BaseComposition):  # type: ignore[misc]
         if self.abstain_label is None:
             return np.asarray(self.classes_[best])
         labels = np.append(self.classes_, self.abstain_label)
-        if labels.dtype.kind != self.classes_.dtype.kind:  # a text beside numbers: these stay numbers
+        own = np.asarray(self.abstain_label).dtype.kind
+        if {own, labels.dtype.kind} != {self.classes_.dtype.kind}:  # a text beside numbers: both stay what they are
             labels = np.array([*self.classes_.tolist(), self.abstain_label], object)
         return np.asarray(labels[np.where(reviewed, len(self.classes_), best)])
 

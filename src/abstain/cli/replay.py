@@ -49,7 +49,7 @@ def replay(
         list[str] | None,
         typer.Option(
             metavar="NAME=ANSWER:CONFIDENCE",
-            help="A model: its column of classes and its column of confidences. Repeatable.",
+            help="A model: its columns of classes and of confidences; NAME=ANSWER if it has none. Repeatable.",
         ),
     ] = None,
     probability: Annotated[
@@ -61,7 +61,7 @@ def replay(
     positive: Annotated[
         str | None,
         typer.Option(
-            metavar="CLASS", help="The class that probabilities refer to; by default 1, or the later in order."
+            metavar="CLASS", help="The class that probabilities refer to; by default as names tell, such as 1 or yes."
         ),
     ] = None,
     value: Annotated[
@@ -97,7 +97,22 @@ def replay(
     capacity: Annotated[
         float | None, typer.Option(metavar="SHARE", help="The share of cases that people can review.")
     ] = None,
-    labels: Annotated[str, typer.Option(help="Which labels come back: answered, reviewed or both.")] = "answered",
+    capacity_per_day: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="The number of cases that people can review per day.")
+    ] = None,
+    percent: Annotated[
+        bool, typer.Option("--percent", help="Confidences and probabilities above 1 are per cent.")
+    ] = False,
+    fold_case: Annotated[
+        bool, typer.Option("--fold-case", help="Classes that differ only in capitals are the same.")
+    ] = False,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="Which labels come back: answered, reviewed or both; or two probabilities, after an answer and after "
+            "a review, such as 0.05,1.0. By default answered, or what a gate's own cases tell."
+        ),
+    ] = None,
     delay: Annotated[int, typer.Option(metavar="ROWS", help="How many rows late labels arrive.")] = 0,
     time: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of times of cases: dates, or seconds.")
@@ -151,7 +166,7 @@ def replay(
     Columns that you do not name are found by their names, such as gbm and gbm_confidence.
     """
     with command("replay", stopped="Interrupted; nothing was written.") as console, stopped_by_signals():
-        from ..replay.options import CLASS, PROBABILITY, VALUE, Options, model_columns, start_policy
+        from ..replay.options import CLASS, PROBABILITY, VALUE, Options, labels_that_come, model_columns, start_policy
         from ..replay.options import fixed_price as read_price
         from ..replay.play import COMPILING
         from ..replay.run import replay as play
@@ -162,7 +177,9 @@ def replay(
             label=label, positive=positive, task=task, cost=cost, review_price=review_price,
             mistake_price=mistake_price, mistake_column=mistake_column,
             fixed_prices=tuple(map(read_price, fixed_price or ())), max_error=max_error, capacity=capacity,
-            labels=labels, delay=delay, time=time, label_time=label_time, maturity=maturity, learner=learner,
+            capacity_per_day=capacity_per_day, percent=percent, fold_case=fold_case,
+            labels=None if labels is None else labels_that_come(labels), delay=delay, time=time,
+            label_time=label_time, maturity=maturity, learner=learner,
             combine=combine, warm_start=warm_start, start=None if start is None else start_policy(start), seed=seed,
             seeds=seeds, today=today, decided=decided, observed=observed, unit=unit,
         )  # fmt: skip

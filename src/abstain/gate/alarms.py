@@ -434,7 +434,11 @@ class Watch:
                 raise InputError(f"health: expected {name} in range, got {shown(given)}")
             own[:] = given
         if not ((made.detectors[:, _GOAL] >= FIRST) & (made.models[:, ALARM, np.newaxis].max() < 16)).all():
-            raise InputError("health: expected blocks of the past and kinds of alarms, got others")
+            goal, alarm = made.detectors[:, _GOAL].min(), made.models[:, ALARM].max()
+            raise InputError(
+                f"health: expected blocks of {FIRST} cases or more, and kinds of alarms below 16, got {goal:g} and "
+                f"{alarm:g}"
+            )
         heard, of = arrays["heard"], arrays["cases"]
         if heard.shape != (len(of), n_models) or heard.dtype != np.float64 or of.dtype != np.int64:
             raise InputError(f"health: expected losses of {n_models} models, got {shown(heard)}")

@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import FileError, InputError
 from ..gate.case import Case
-from .log import Log, reading
+from .log import NEVER, Log, Times, reading
 from .options import CLASS, LABEL_NAMES, VALUE, ModelColumns, Options
 
 if TYPE_CHECKING:
@@ -53,10 +55,11 @@ def as_log(path: Path, truth: Path | None, options: Options, folder: Path) -> tu
         raise InputError(
             f"{path}: expected a file of labels after a file of cases: abstain replay cases.jsonl labels.csv"
         )
-    frames, last, prices = [], None, set()
+    frames, last, prices, chances = [], None, set(), Chances()
     for cases in _batches(path):
         frames.append(_frame(cases, options))
         last = cases[-1]
+        chances.add(cases)
         prices |= {(case.review_price, case.decision.cost) for case in cases}
     if last is None:
         raise FileError(f"{path}: expected cases, got none")
@@ -65,19 +68,24 @@ def as_log(path: Path, truth: Path | None, options: Options, folder: Path) -> tu
         raise InputError(f"{path}: expected every case once, with its id, got one twice, or one of `peek`")
     labels = _labels(truth, table["id"])
     table = table.join(labels, on="id", how="left", maintain_order="left")
+    notes = []
+    if options.labels is None:
+        options = replace(options, labels=chances.labels())
+    table, young = _old_enough(table, str(options.labels))
+    if young:
+        notes.append(f"The last {young:,} cases are left out: labels take longer than they are old.")
     models = list(dict.fromkeys(name for frame in frames for name in frame.columns if f"{name}_sure" in frame.columns))
     kind = VALUE if options.max_error is not None else CLASS
     found: dict[str, Any] = {
         "models": tuple(ModelColumns(name, kind, name, f"{name}_sure") for name in models),
         "label": LABEL, "decided": DECIDED, "observed": OBSERVED,
     }  # fmt: skip
-    notes = []
-    if table[TIME].null_count() == 0 and bool((table[TIME][1:] > table[TIME][:-1]).all()):
+    if table[TIME].null_count() == 0 and bool((table[TIME][1:] >= table[TIME][:-1]).all()):
         found["time"] = TIME
         if LABEL_TIME in table.columns and not options.delay:
             found["label_time"] = LABEL_TIME
     elif table[TIME].null_count() < len(table):
-        notes.append("Times of cases are not used: some have none, or are not after the one before.")
+        notes.append("Times of cases are not used: some have none, or are before the one above.")
     staked = table[STAKE].null_count() < len(table)
     if staked:
         found["mistake_column"] = STAKE
@@ -91,6 +99,60 @@ def as_log(path: Path, truth: Path | None, options: Options, folder: Path) -> tu
         notes.append("Prices are those of the last case" + ("; they changed in this log." if len(prices) > 1 else "."))
     table.write_parquet(folder / "cases.parquet")
     return Log(folder / "cases.parquet", shown=path, typed=False), replace(options, **found), notes
+
+
+class Chances:
+    """Which labels come back, by what cases tell: the probability of seeing the label is v p + w (1 - p), if that of
+    an answer is p, v the share of answers, and w that of reviews, whose labels come.
+    """
+
+    def __init__(self) -> None:
+        self._products, self._sums = np.zeros((2, 2)), np.zeros(2)
+
+    def add(self, cases: list[Case]) -> None:
+        """Look at cases."""
+        answer = np.array([case.probability for case in cases])
+        both = np.column_stack([answer, 1.0 - answer])
+        self._products += both.T @ both
+        self._sums += both.T @ np.array([case.observed for case in cases])
+
+    def labels(self) -> str | tuple[float, float]:
+        """What `abstain.Gate` was given as ``labels``; "answered", if cases do not tell."""
+        if np.linalg.cond(self._products) > 1e9:
+            return "answered"
+        found = tuple(np.round(np.linalg.solve(self._products, self._sums), 6).tolist())
+        named = {(1.0, 0.0): "answered", (0.0, 1.0): "reviewed", (1.0, 1.0): "both"}.get(found)
+        if named is not None:
+            return named
+        return (found[0], found[1]) if all(0.0 <= one <= 1.0 for one in found) and any(found) else "answered"
+
+
+LATE = 0.99
+"""The share of the labels that have to be there."""
+
+
+def _old_enough(table: "pl.DataFrame", labels: str) -> "tuple[pl.DataFrame, int]":
+    """Leave out the last cases, if their labels cannot be there yet; return how many that are.
+
+    With times of labels, these are cases younger than most labels take; without, those after the last one with a label.
+    """
+    labelled = table[LABEL].is_not_null()
+    last = int(labelled.arg_true()[-1]) if labelled.any() else len(table) - 1
+    if LABEL_TIME in table.columns and table[TIME].null_count() == 0:
+        clock = Times()
+        try:
+            cases, came = (clock.read(table[name].rename(name), 0, may_miss=True) for name in (TIME, LABEL_TIME))
+        except InputError:
+            return table, 0  # the replay says what is wrong
+        there = came != NEVER
+        if there.any():
+            end = max(int(cases.max()), int(came[there].max()))
+            wait = float(np.quantile((came - cases)[there], LATE))
+            last = int(np.flatnonzero(cases <= end - wait)[-1]) if (cases <= end - wait).any() else last
+    reviewed = table[DECIDED] == "review"
+    to_come = ~labelled & {"answered": ~reviewed, "reviewed": reviewed}.get(labels, ~labelled)
+    young = table.height - 1 - last
+    return (table.head(last + 1), young) if young > 0 and to_come.tail(young).any() else (table, 0)
 
 
 def as_given(options: Options) -> Options:

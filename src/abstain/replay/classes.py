@@ -10,8 +10,8 @@ from ..errors import InputError, shown
 from ..gate.combining import candidates
 from ..gate.prices import Prices
 from ..typing import Array, Bools, Floats, Ints
-from .log import check, numbers
-from .options import PROBABILITY, ModelColumns, Options
+from .log import blank, check, numbers, refuse
+from .options import PROBABILITY, VALUE, ModelColumns, Options
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,13 +26,16 @@ class Classes:
     """The values of the column of labels and of the columns of answers, counted in one pass.
 
     A CSV holds text: values compare as numbers if all of them are numbers ("1" and "1.0" are the same), else as
-    written. Parquet types are kept.
+    written. Parquet types are kept. With ``fold_case``, texts that differ only in capitals, or blanks around them, are
+    the same.
     """
 
-    def __init__(self, slices: "Slices", label: str, answers: Sequence[str], *, typed: bool) -> None:
+    def __init__(
+        self, slices: "Slices", label: str, answers: Sequence[str], *, typed: bool, fold_case: bool = False
+    ) -> None:  # fmt: skip
         import polars as pl
 
-        self.label = label
+        self.label, self._folds = label, fold_case
         columns = [label, *(one for one in answers if one != label)]
         counts: dict[str, pl.DataFrame] = {}
         for _, rows in slices:
@@ -59,8 +62,10 @@ class Classes:
         import polars as pl
 
         if column.dtype == pl.String:
-            column = column.replace(["", "NA"], None) if self.dtype == pl.String else column.str.strip_chars()
+            column = column.set(pl.Series(blank(column)), None) if self.dtype == pl.String else column.str.strip_chars()
         made = column.cast(self.dtype, strict=False)
+        if self._folds and made.dtype == pl.String:
+            made = made.str.strip_chars().str.to_lowercase()
         return made.fill_nan(None) if made.dtype.is_float() else made
 
     @property
@@ -96,8 +101,9 @@ class Classes:
     def find(self, text: str, option: str) -> Any:
         """The class that a user wrote; raise an error that names the option if there is no such class."""
         known = [value for counts in self._counts.values() for value in counts["value"].to_list()]
+        wanted = text.strip().lower() if self._folds else text
         for value in known:
-            if text in _ways(value):
+            if text in _ways(value) or wanted in _ways(value):
                 return value
         raise InputError(f"{option}: expected a class of the log, such as {as_text(known[0])}, got {shown(text)}")
 
@@ -196,7 +202,7 @@ def _written(counts: "dict[str, pl.DataFrame]") -> "pl.DataType":
 
     for dtype in (pl.Int64(), pl.Float64()):
         for found in counts.values():
-            there = found["value"].filter(found["value"].is_not_null() & ~found["value"].is_in(["", "NA"]))
+            there = found["value"].filter(~pl.Series(blank(found["value"])))
             made = there.str.strip_chars().cast(dtype, strict=False)
             if made.null_count() > 0 or made.n_unique() < len(there):
                 break
@@ -205,29 +211,64 @@ def _written(counts: "dict[str, pl.DataFrame]") -> "pl.DataType":
     return pl.String()
 
 
+POSITIVE = {
+    "1", "yes", "y", "true", "t", "positive", "pos", "fraud", "fraudulent", "spam", "phishing", "malware", "malicious",
+    "attack", "bad", "default", "churn", "churned", "toxic", "abuse", "abusive", "anomaly", "outlier", "defect",
+    "defective", "fail", "failed", "failure", "sick", "disease", "malignant", "duplicate",
+}  # fmt: skip
+NEGATIVE = {
+    "0", "no", "n", "false", "f", "negative", "neg", "ok", "okay", "legit", "legitimate", "genuine", "ham", "clean",
+    "benign", "normal", "good", "safe", "none", "healthy", "pass", "passed", "retained", "stayed", "valid",
+}  # fmt: skip
+"""Classes that probabilities usually refer to, and their opposites."""
+
+
+def meaning(one: str) -> int:
+    """+1 for a class that probabilities usually refer to, -1 for the opposite of one, 0 if it is unclear.
+
+    >>> meaning("Fraud"), meaning("not_fraud"), meaning("no"), meaning("cat")
+    (1, -1, -1, 0)
+    """
+    words = [word for word in re.split(r"[\W_]+", one.lower()) if word]
+    if len(words) > 1 and words[0] in ("not", "non", "no"):
+        return -1
+    found = {1 if word in POSITIVE else -1 if word in NEGATIVE else 0 for word in words} - {0}
+    return found.pop() if len(found) == 1 else 0
+
+
 def oriented(pair: tuple[Any, Any], options: Options) -> tuple[tuple[Any, Any], list[str]]:
     """Put the class that probabilities refer to second, and explain it in a note, if there are probabilities.
 
     It is the class that the options name; else the one named in the columns of probabilities, such as fraud in
-    ``xgb_fraud_prob``, if only one is; else the later in order.
+    ``xgb_fraud_prob``, if only one is; else the one that its name tells: yes rather than no, 1 rather than 0.
+
+    Raises:
+        InputError: If nothing tells which class it is.
     """
     columns = [model.answer for model in options.models if model.kind == PROBABILITY]
     if not columns:
         return pair, []
-    how = "as --positive says"
+    both = " or ".join(as_text(one) for one in pair)
+    if isinstance(pair[0], str):
+        meanings = [meaning(one) for one in pair]
+    else:  # 0 and 1, or -1 and 1, but not 1 and 2
+        meanings = [-1, 1] if pair[0] <= 0 < pair[1] else [0, 0]
     if options.positive is not None:
-        place = [k for k, one in enumerate(pair) if options.positive in _ways(one)]
+        given = options.positive.strip().lower() if options.fold_case else options.positive
+        place = [k for k, one in enumerate(pair) if given in _ways(one) or options.positive in _ways(one)]
         if not place:
-            both = " or ".join(as_text(one) for one in pair)
             raise InputError(f"--positive: expected {both}, got {shown(options.positive)}")
-        second = place[0]
+        second, how = place[0], "as --positive says"
+    elif len(named := [k for k, one in enumerate(pair) if any(_names(column, one) for column in columns)]) == 1:
+        second = named[0]
+        where = next(column for column in columns if _names(column, pair[second]))
+        how = f"as its name is in {where}; --positive says otherwise"
+    elif meanings[0] != meanings[1]:
+        second, how = int(meanings[1] > meanings[0]), "as its name suggests; --positive says otherwise"
     else:
-        named = [k for k, one in enumerate(pair) if any(_names(column, one) for column in columns)]
-        second = named[0] if len(named) == 1 else 1
-        how = "the later in order; --positive says otherwise"
-        if len(named) == 1:
-            where = next(column for column in columns if _names(column, pair[second]))
-            how = f"as its name is in {where}; --positive says otherwise"
+        raise InputError(
+            f"--positive: expected the class that {columns[0]} has the probability of, {both}: their names do not tell"
+        )
     pair = pair[1 - second], pair[second]
     return pair, [f"Probabilities are taken to be of {pair[1]!r} ({how}); the other class is {pair[0]!r}."]
 
@@ -265,9 +306,19 @@ class Judge:
     """Compares answers with labels."""
 
     def __init__(
-        self, options: Options, classes: Classes | None, pair: tuple[Any, Any] | None, prices: Prices
+        self, options: Options, classes: Classes | None, pair: tuple[Any, Any] | None, prices: Prices,
+        per_cent: "frozenset[str]" = frozenset(),
     ) -> None:  # fmt: skip
-        """Prepare for a log with these classes (None for numbers); ``pair`` are the classes, if there are two."""
+        """Prepare for a log with these classes (None for numbers).
+
+        Args:
+            options: What was asked for.
+            classes: The classes of the log; None for numbers.
+            pair: The classes, if there are two.
+            prices: The prices of mistakes.
+            per_cent: The columns of confidences and probabilities that are per cent.
+        """
+        self._per_cent = per_cent
         self._options, self._classes, self._pair, self._prices = options, classes, pair, prices
         self._second = None if pair is None else pair[1]
 
@@ -384,16 +435,17 @@ class Judge:
 
         assert self._classes is not None
         if model.kind == PROBABILITY:
-            chance = _share(frame[model.answer], begin, "a probability in [0, 1]")
+            chance = self._share(frame[model.answer], begin, "a probability")
             said = np.where(chance >= 0.5, 1.0, -1.0)
             given = None
             if self._prices.by_kind:
                 assert self._pair is not None
                 given = pl.Series(self._pair, dtype=truth.dtype).gather((said > 0.0).astype(np.int64))
             return Judged(np.maximum(chance, 1.0 - chance), said != self._sign(truth), said, said, given)
-        assert model.sure is not None
-        sure = _share(frame[model.sure], begin, "a confidence in [0, 1]")
         answer = self._classes.values(frame[model.answer])
+        sure = np.full(len(frame), NO_CONFIDENCE)
+        if model.sure is not None:
+            sure = self._share(frame[model.sure], begin, "a confidence")
         wrong = (answer != truth).fill_null(True).to_numpy()
         sure = np.where(answer.is_null().to_numpy(), np.nan, sure)
         if self._second is None:
@@ -404,8 +456,44 @@ class Judge:
     def _sign(self, classes: "pl.Series") -> Floats:
         return np.where((classes == self._second).fill_null(False).to_numpy(), 1.0, -1.0)
 
+    def _share(self, column: "pl.Series", begin: int, what: str) -> Floats:
+        """Numbers from 0 to 1; per cent, if the column has them."""
+        import polars as pl
 
-def _share(column: "pl.Series", begin: int, expected: str) -> Floats:
-    values = numbers(column, begin)
-    check(column, np.isnan(values) | ((values >= 0.0) & (values <= 1.0)), begin, expected)
-    return values
+        most = 100.0 if column.name in self._per_cent else 1.0
+        if most == 100.0 and column.dtype == pl.String:
+            column = column.str.strip_chars().str.strip_suffix("%")
+        values = numbers(column, begin)
+        wrong = ~(np.isnan(values) | ((values >= 0.0) & (values <= most)))
+        if wrong.any():
+            expected = f"{what} in [0, {most:g}]"
+            if most == 1.0 and (values[wrong] <= 100.0).all() and (values[wrong] >= 0.0).all():
+                expected += " (is it per cent? Then say --percent)"
+            refuse(column, wrong, begin, expected)
+        return values / most
+
+
+NO_CONFIDENCE = 0.5
+"""The confidence of a model that reports none: no threshold tells its answers apart."""
+
+
+def in_per_cent(slices: "Slices", options: Options) -> frozenset[str]:
+    """The columns of confidences and probabilities with a number above 1, or a "%", if they may be per cent."""
+    import polars as pl
+
+    columns = [model.answer if model.kind == PROBABILITY else model.sure for model in options.models
+               if model.kind != VALUE] if options.percent else []  # fmt: skip
+    found = set()
+    for _, rows in slices:
+        for name in columns:
+            if name is None or name in found:
+                continue
+            column = rows[name]
+            texts = column.dtype == pl.String
+            if texts and column.str.contains("%", literal=True).any():
+                found.add(name)
+                continue
+            values = (column.str.strip_chars() if texts else column).cast(pl.Float64, strict=False)
+            if (values.fill_nan(None) > 1.0).any():
+                found.add(name)
+    return frozenset(found)

@@ -26,8 +26,12 @@ def refuse(column: "pl.Series", wrong: Bools, first_row: int, expected: str) -> 
     value = column[k]
     got = "nothing" if value is None else shown(value)
     if isinstance(value, str) and value.rstrip().endswith("%"):
-        got += " (write per cent as 0.62)"
+        got += " (is it per cent? Then say --percent)"
     raise InputError(f"row {first_row + k + 1:,}, column {column.name}: expected {expected}, got {got}")
+
+
+MISSING = ("", "NA", "na", "NaN", "nan", "NAN")
+"""Texts that stand for a missing value."""
 
 
 def blank(column: "pl.Series") -> Bools:
@@ -36,7 +40,7 @@ def blank(column: "pl.Series") -> Bools:
 
     missing = column.is_null()
     if column.dtype == pl.String:
-        missing = missing | column.str.to_lowercase().is_in(["", "nan", "na"]).fill_null(True)
+        missing = missing | column.str.strip_chars().is_in(MISSING).fill_null(True)
     elif column.dtype.is_float():
         missing = missing | column.is_nan().fill_null(True)
     return missing.to_numpy()
@@ -65,36 +69,81 @@ def check(column: "pl.Series", right: Bools, first_row: int, expected: str) -> N
         refuse(column, ~right, first_row, expected)
 
 
-def microseconds(column: "pl.Series", first_row: int, *, may_miss: bool) -> Ints:
-    """Convert dates, texts of dates, or seconds to microseconds; a missing one is `NEVER`, if ``may_miss``."""
-    import polars as pl
+NAIVE, AWARE, SECONDS, MILLIS = (
+    "a time without a zone", "a time with a zone", "a time in seconds", "a time in milliseconds"
+)  # fmt: skip
 
-    missing = blank(column)
-    if missing.any() and not may_miss:
-        refuse(column, missing, first_row, "a time")
-    if missing.all():
-        return np.full(len(column), NEVER)
-    if (
-        column.dtype == pl.String
-        and column.filter(~pl.Series(missing)).head(1).cast(pl.Float64, strict=False)[0] is None
-    ):
+
+class Times:
+    """Reads columns of times as microseconds. All rows of a column, and all columns, have the same kind of time.
+
+    The kinds are dates without a time zone, dates with one, and numbers; each column's numbers are either seconds or
+    milliseconds since 1970.
+    """
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, str] = {}
+
+    def read(self, column: "pl.Series", first_row: int, *, may_miss: bool) -> Ints:
+        """Convert dates, texts of dates, or numbers to microseconds; a missing one is `NEVER`, if ``may_miss``."""
+        import polars as pl
+
+        missing = blank(column)
+        if missing.any() and not may_miss:
+            refuse(column, missing, first_row, "a time")
+        if missing.all():
+            return np.full(len(column), NEVER)
+        is_text = column.dtype == pl.String
+        if is_text and column.filter(~pl.Series(missing)).head(1).cast(pl.Float64, strict=False)[0] is None:
+            made = self._texts(column, missing, first_row)
+        elif column.dtype == pl.Date or isinstance(column.dtype, pl.Datetime):
+            zone = column.dtype.time_zone if isinstance(column.dtype, pl.Datetime) else None
+            self._keep(column, ~missing, first_row, NAIVE if zone is None else AWARE)
+            made = column.cast(pl.Datetime("us", zone)).cast(pl.Int64)
+        else:
+            return self._numbers(column, missing, first_row)
+        return np.where(missing, NEVER, made.fill_null(0).to_numpy())
+
+    def _keep(self, column: "pl.Series", there: Bools, first_row: int, kind: str) -> None:
+        """Raise an error for another kind of time than the rows before, or another column, have."""
+        numeric = (SECONDS, MILLIS)
+        for name, known in self._kinds.items():
+            same = known == kind or (name != column.name and known in numeric and kind in numeric)
+            if not same:
+                where = "the rows above" if name == column.name else f"column {name}"
+                refuse(column, there, first_row, f"{known}, as in {where}")
+        self._kinds[column.name] = kind
+
+    def _texts(self, column: "pl.Series", missing: Bools, first_row: int) -> "pl.Series":
+        import polars as pl
+
+        text = column.str.strip_chars()
+        zoned = text.str.contains(r":\d\d(\.\d+)?\s*(Z|UTC|[+-]\d\d(:?\d\d)?)$").fill_null(False).to_numpy() & ~missing
+        kind = AWARE if zoned[~missing][0] else NAIVE
+        other = ~missing & (zoned != (kind == AWARE))
+        if other.any():
+            refuse(column, other, first_row, f"{kind}, as in the rows above")
+        self._keep(column, ~missing, first_row, kind)
         try:
-            times = column.str.strip_chars().str.to_datetime(time_unit="us", strict=False)
+            times = text.str.to_datetime(time_unit="us", strict=False)
         except pl.exceptions.PolarsError:  # not even the first looks like a time
             refuse(column, ~missing, first_row, "a time as 2026-01-31 12:00:00, or seconds as a number")
         wrong = times.is_null().to_numpy() & ~missing
         if wrong.any():
             refuse(column, wrong, first_row, "a time as those before it")
-        made = times.cast(pl.Int64)
-    elif column.dtype == pl.Date or isinstance(column.dtype, pl.Datetime):
-        made = column.cast(pl.Datetime("us")).cast(pl.Int64)
-    else:
+        return times.cast(pl.Int64)
+
+    def _numbers(self, column: "pl.Series", missing: Bools, first_row: int) -> Ints:
         seconds = numbers(column, first_row)
         check(column, np.isnan(seconds) | (np.abs(seconds) < 9e12), first_row, "a time in seconds or milliseconds")
-        if np.nanmin(np.abs(seconds)) >= MILLISECONDS:
-            seconds = seconds / 1e3
+        large = np.abs(np.nan_to_num(seconds)) >= MILLISECONDS
+        kind = MILLIS if large[~missing][0] else SECONDS
+        other = ~missing & (large != (kind == MILLIS))
+        if other.any():
+            refuse(column, other, first_row, f"{kind}, as in the rows above")
+        self._keep(column, ~missing, first_row, kind)
+        seconds = seconds / 1e3 if kind == MILLIS else seconds
         return np.where(missing, NEVER, np.round(np.nan_to_num(seconds) * _SECOND).astype(np.int64))
-    return np.where(missing, NEVER, made.fill_null(0).to_numpy())
 
 
 def is_date(sample: "pl.DataFrame", column: str | None) -> bool:

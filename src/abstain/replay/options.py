@@ -2,14 +2,17 @@
 
 import math
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from .._core.validation import as_count, as_number, as_seed, as_share
+from ..capacity import Capacity
 from ..errors import InputError, shown
+from ..gate.answers import Labels
 from ..gate.maturity import Maturity, as_maturity
+from .log import blank
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,7 +30,10 @@ class ModelColumns:
     answer: str
     """The column of its classes, of its probabilities of one of two classes, or of its numbers."""
     sure: str | None
-    """The column of its confidences or expected errors; None for probabilities, which are both."""
+    """The column of its confidences or expected errors; None for probabilities, which are both, and for a model that
+    reports no confidence."""
+    text: str | None = field(default=None, compare=False, repr=False)
+    """As the user wrote it: names may have ":" and "=", and only the log tells where they end."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -41,21 +47,36 @@ class ModelColumns:
 
 
 def model_columns(kind: str, text: str) -> ModelColumns:
-    """Parse ``NAME=ANSWER:CONFIDENCE``, ``NAME=PROBABILITY`` or ``NAME=NUMBER:ERROR``.
+    """Parse ``NAME=ANSWER:CONFIDENCE``, ``NAME=ANSWER``, ``NAME=PROBABILITY`` or ``NAME=NUMBER:ERROR``.
 
     >>> model_columns("class", "gbm=said:sure")
     ModelColumns(name='gbm', kind='class', answer='said', sure='sure')
     """
-    name, equals, columns = text.partition("=")
-    if kind == PROBABILITY:
-        if not (name and equals and columns):
-            raise InputError(f"--probability: expected NAME=COLUMN, got {shown(text)}")
-        return ModelColumns(name, kind, columns, None)
-    answer, colon, sure = columns.rpartition(":")
-    if not (name and equals and answer and colon and sure):
-        second = "CONFIDENCE" if kind == CLASS else "ERROR"
-        raise InputError(f"{OPTIONS[kind]}: expected NAME=ANSWER:{second}, two columns, got {shown(text)}")
-    return ModelColumns(name, kind, answer, sure)
+    first = next(_readings(kind, text), None)
+    if first is None:
+        expected = {CLASS: "NAME=ANSWER:CONFIDENCE, or NAME=ANSWER for a model without a confidence,",
+                    PROBABILITY: "NAME=COLUMN,", VALUE: "NAME=NUMBER:ERROR, two columns,"}[kind]  # fmt: skip
+        raise InputError(f"{OPTIONS[kind]}: expected {expected} got {shown(text)}")
+    return first
+
+
+def _readings(kind: str, text: str) -> Iterator[ModelColumns]:
+    """All ways to read a model, the most likely first: a short name, the last colon, two columns rather than one."""
+    for equals in (k for k, mark in enumerate(text) if mark == "="):
+        name, columns = text[:equals], text[equals + 1 :]
+        colons = [k for k, mark in enumerate(columns) if mark == ":"] if kind != PROBABILITY else []
+        for colon in reversed(colons):
+            if name and columns[:colon] and columns[colon + 1 :]:
+                yield ModelColumns(name, kind, columns[:colon], columns[colon + 1 :], text)
+        if name and columns and (kind == PROBABILITY or (kind == CLASS and columns.strip(":") == columns)):
+            yield ModelColumns(name, kind, columns, None, text)
+
+
+def as_in(model: ModelColumns, columns: Sequence[str]) -> ModelColumns:
+    """The model, read so that the log has its columns: names of columns may have ":" and "="."""
+    readings = [model] if model.text is None else [model, *_readings(model.kind, model.text)]
+    fits = (one for one in readings if all(column in columns for column in one.columns))
+    return replace(next(fits, model), text=None)
 
 
 def check_there(wanted: str, option: str, columns: Sequence[str]) -> None:
@@ -104,10 +125,22 @@ def start_policy(text: str) -> tuple[str, float | None]:
         ) from None
 
 
+def labels_that_come(text: str) -> str | tuple[float, float]:
+    """Read which labels come back: a word, or two probabilities.
+
+    >>> labels_that_come("both"), labels_that_come("0.05,1.0")
+    ('both', (0.05, 1.0))
+    """
+    numbers = text.split(",")
+    try:
+        return (float(numbers[0]), float(numbers[1])) if len(numbers) == 2 else text
+    except ValueError:
+        return text
+
+
 COST = 0.2
 """The cost of a review relative to a mistake, if the user gives no prices."""
 TASKS = ("classes", "binary", "number")
-LABELS = ("answered", "reviewed", "both")
 
 
 @dataclass(frozen=True)
@@ -130,7 +163,14 @@ class Options:
     """Kinds of mistakes with a price of their own: what was said, what was true, the price."""
     max_error: float | None = None
     capacity: float | None = None
-    labels: str = "answered"
+    capacity_per_day: float | None = None
+    """How many cases people can review per day; needs ``time``."""
+    percent: bool = False
+    """Whether confidences and probabilities may be per cent: columns with a number above 1 are."""
+    fold_case: bool = False
+    """Whether classes that differ only in capitals, or blanks around them, are the same."""
+    labels: str | tuple[float, float] | None = None
+    """Which labels come back; None: those that a file of cases tells, or those of answered cases."""
     delay: int = 0
     time: str | None = None
     label_time: str | None = None
@@ -156,12 +196,12 @@ class Options:
         self._check_prices()
         if self.capacity is not None:
             as_share(self.capacity, "--capacity")
-        if self.labels not in LABELS:
-            raise InputError(f"--labels: expected answered, reviewed or both, got {shown(self.labels)}")
+        self._check_capacity()
+        self._check_labels()
         as_count(self.delay, "--delay", least=0)
         as_seed(self.seed)
         as_count(self.seeds, "--seeds", most=100)
-        if self.models and self.today is not None:
+        if self.models and self.today is not None and self.split:
             self.pair_today()
         if self.observed is not None and self.decided is None:
             raise InputError("--observed: expected --decided with it, the column of what was decided")
@@ -173,10 +213,39 @@ class Options:
         if self.age is not None and self.age.span is not None and self.time is None:
             raise InputError("--maturity: expected --time with a span of time, the column with the time of the case")
 
+    @property
+    def split(self) -> bool:
+        """Whether it is clear which part of a model's text is its name."""
+        return not any("=" in (model.text or "").partition("=")[2] for model in self.models)
+
+    def _check_labels(self) -> None:
+        if self.labels is None:
+            return
+        try:
+            Labels(self.labels)
+        except InputError:
+            text = self.labels if isinstance(self.labels, str) else ",".join(map(str, self.labels))
+            raise InputError(
+                "--labels: expected answered, reviewed, both, or two probabilities, after an answer and after a "
+                f"review, such as 0.05,1.0, got {shown(text)}"
+            ) from None
+
+    def _check_capacity(self) -> None:
+        if self.capacity_per_day is None:
+            return
+        if self.capacity is not None:
+            raise InputError("--capacity-per-day: expected either --capacity or --capacity-per-day, got both")
+        if self.time is None:
+            raise InputError("--capacity-per-day: expected --time with it, the column with the time of the case")
+        try:
+            Capacity(per_day=self.capacity_per_day)
+        except InputError as error:
+            raise InputError(f"--capacity-per-day: {str(error).removeprefix('per_day: ')}") from None
+
     def _check_models(self) -> None:
         names = [model.name for model in self.models]
         for name in names:
-            if names.count(name) > 1:
+            if names.count(name) > 1 and self.split:
                 raise InputError(f"--model: expected each name once, got {shown(name)} twice")
         if self.task is not None and self.task not in TASKS:
             raise InputError(f"--task: expected {', '.join(TASKS[:-1])} or {TASKS[-1]}, got {shown(self.task)}")
@@ -222,6 +291,18 @@ class Options:
                 "everything should be answered"
             )
 
+    @property
+    def most_sure(self) -> int:
+        """The largest confidence: 1, or 100 per cent."""
+        return 100 if self.percent else 1
+
+    @property
+    def limit(self) -> Capacity | None:
+        """The limit on reviews."""
+        if self.capacity_per_day is not None:
+            return Capacity(per_day=self.capacity_per_day)
+        return None if self.capacity is None else Capacity(share=self.capacity)
+
     def pair_today(self) -> tuple[int, float]:
         """The number of today's model, and its threshold: for numbers, as a confidence."""
         assert self.today is not None
@@ -263,11 +344,16 @@ class Options:
 
     def columns(self) -> list[tuple[str, str]]:
         """All columns to read, each with the option that names it."""
-        wanted = [(model.arguments[0], column) for model in self.models for column in model.columns]
+        wanted = [(OPTIONS[model.kind], column) for model in self.models for column in model.columns]
         single = (("--label", self.label), ("--mistake-column", self.mistake_column), ("--time", self.time),
                   ("--label-time", self.label_time), ("--decided", self.decided),
                   ("--observed", self.observed))  # fmt: skip
         return wanted + [(option, column) for option, column in single if column is not None]
+
+    @property
+    def labels_text(self) -> str | None:
+        """Which labels come back, as the option has it."""
+        return ",".join(f"{chance:g}" for chance in self.labels) if isinstance(self.labels, tuple) else self.labels
 
     def command(self, log: str, out: str, truth: str | None = None) -> str:
         """The command that repeats this replay; ``truth`` is the file of labels of cases."""
@@ -279,7 +365,8 @@ class Options:
                   "--review-price": self.review_price,
                   "--mistake-price": self.mistake_price, "--mistake-column": self.mistake_column,
                   FIXED_PRICE: [f"{said}:{true}={price:.12g}" for said, true, price in self.fixed_prices],
-                  "--max-error": self.max_error, "--capacity": self.capacity, "--labels": self.labels,
+                  "--max-error": self.max_error, "--capacity": self.capacity,
+                  "--capacity-per-day": self.capacity_per_day, "--labels": self.labels_text,
                   "--delay": self.delay or None, "--time": self.time, "--label-time": self.label_time,
                   "--maturity": self.maturity,
                   "--today": self.today, "--decided": self.decided, "--observed": self.observed,
@@ -288,7 +375,8 @@ class Options:
                       (self.start[0], "review" if self.start[1] is None else f"{self.start[1]:.12g}")),
                   "--seed": self.seed, "--seeds": self.seeds,
                   "--unit": self.unit or None, "--out": out}  # fmt: skip
-        words += ["--combine"] if self.combine else []
+        flags = {"--combine": self.combine, "--percent": self.percent, "--fold-case": self.fold_case}
+        words += [flag for flag, given in flags.items() if given]
         for option, value in values.items():
             for one in value if isinstance(value, list) else [] if value is None else [value]:
                 words += [option, f"{one:.12g}" if isinstance(one, float) else str(one)]
@@ -313,38 +401,58 @@ def parts(column: str, roles: tuple[str, ...]) -> list[tuple[str, str]]:
     return []
 
 
-def out_of_unit(column: "pl.Series") -> str | None:
-    """Why a column cannot hold confidences, which are numbers in [0, 1]; None if it can."""
+def out_of_unit(column: "pl.Series", most: int = 1) -> str | None:
+    """Why a column cannot hold confidences, which are numbers from 0 to ``most``; None if it can."""
     import polars as pl
 
     if not (column.dtype.is_numeric() or column.dtype == pl.String):
         return f"it has {column.dtype}, not numbers"
-    there = column.drop_nulls()
-    if column.dtype == pl.String:
-        there = there.filter(there != "")
+    there = column.filter(~pl.Series(blank(column)))
     if len(there) == 0:
         return "it is empty"
-    values = there.cast(pl.Float64, strict=False)
+    values = (there.str.strip_chars() if there.dtype == pl.String else there).cast(pl.Float64, strict=False)
     if values.null_count() > 0:
         return f"it has {shown(there.filter(values.is_null())[0])}, which is not a number"
-    wrong = ~values.fill_nan(0.5).is_between(0.0, 1.0)
-    return f"it has {shown(there.filter(wrong)[0])}, which is not in [0, 1]" if wrong.any() else None
+    wrong = ~values.is_between(0.0, float(most))
+    return f"it has {shown(there.filter(wrong)[0])}, which is not in [0, {most}]" if wrong.any() else None
 
 
 def two_classes(label: "pl.Series") -> bool:
     """Whether the labels of the first rows have two classes."""
-    there = label.drop_nulls()
-    return there.n_unique() == 2
+    import polars as pl
+
+    return label.filter(~pl.Series(blank(label))).n_unique() == 2
+
+
+def _texts(column: "pl.Series") -> set[str]:
+    """The different texts of a column that holds no numbers."""
+    import polars as pl
+
+    if column.dtype != pl.String or column.cast(pl.Float64, strict=False).is_not_null().any():
+        return set()
+    return set(column.filter(~pl.Series(blank(column))).to_list())
+
+
+_FEW_CLASSES = 100
+"""With more classes, a column that shares some with the labels may be anything."""
 
 
 def dropped(options: Options, sample: "pl.DataFrame") -> list[str]:
     """One line for each unused column with the name of a confidence: why it is not used."""
     used = {column for _, column in options.columns()}
     lines = []
+    known = set() if options.label is None else _texts(sample[options.label])
     for column in sample.columns:
-        if column in used or not parts(column, SURE):
+        if column in used:
             continue
-        why = out_of_unit(sample[column])
+        if not parts(column, SURE):
+            if len(known) <= _FEW_CLASSES and len(_texts(sample[column]) & known) > 1:
+                lines.append(
+                    f"{column} answers with classes of the labels, but has no confidence: "
+                    f"--model {column}={column} takes it for a model all the same"
+                )
+            continue
+        why = out_of_unit(sample[column], options.most_sure)
         if why is None and parts(column, SURE)[0][0] in {model.name.lower() for model in options.models}:
             why = "its model has another"
         if why is None:
@@ -382,6 +490,8 @@ def complete(options: Options, sample: "pl.DataFrame") -> Options:
     """Find what was not given in the first rows, or raise an error that says what is missing."""
     if options.label is None:
         options = replace(options, label=_label(sample.columns))
+    if options.labels is None:
+        options = replace(options, labels="answered")
     if not options.models:
         models = _models(sample, options)
         if not models:
@@ -416,10 +526,15 @@ def _models(sample: "pl.DataFrame", options: Options) -> tuple[ModelColumns, ...
     found: dict[str, ModelColumns] = {}
     for column in free:
         for stem, role in parts(column, SURE):
-            if stem in {name.lower() for name in found} or out_of_unit(sample[column]) is not None:
+            if stem in {name.lower() for name in found}:
                 continue
             name = _own_case(column, stem) or ALONE
             answer = next((answers[stem, role] for role in ("", *ANSWERS) if (stem, role) in answers), None)
+            why = out_of_unit(sample[column], options.most_sure)
+            if why is not None:
+                if answer is not None and answer != column and out_of_unit(sample[column], 100) is None:
+                    raise InputError(f"column {column}: {why}. Is it per cent? Then say --percent")
+                continue
             if answer is not None and answer != column:
                 found[name] = ModelColumns(name, CLASS, answer, column)
             elif role not in ("confidence", "conf", "certainty") and two_classes(sample[options.label or ""]):

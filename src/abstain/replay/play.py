@@ -13,7 +13,10 @@ import numpy as np
 
 from .. import learners
 from .._core import parts
-from ..alternatives import Bucket, Retuning, Rounds, Stacking, Totals, best, first_tenth, sums
+from ..alternatives.renewed import Bucket, Retuning
+from ..alternatives.stack import Stacking
+from ..alternatives.thresholds import Rounds, Totals, best, first_tenth, sums
+from ..capacity import DAY, Capacity
 from ..errors import InputError, shown
 from ..gate.frames import PlayedCases
 from ..gate.gate import Gate
@@ -36,6 +39,8 @@ RIVALS = (TUNED, OWN, STACK)
 """What people could do instead; the verdict's policy is compared with each."""
 TO_COME = "to_come"
 APART = 1_000_003
+QUANTILE = 1.96
+"""Of a normal distribution, for 95 % intervals."""
 COUNTED = ("reviewed", "over_capacity", "explored", "unanswered")
 
 
@@ -71,8 +76,8 @@ def make_gate(
         settings["classes"] = pair
     if options.max_error is not None:
         settings["max_error"] = options.max_error
-    if options.capacity is not None:
-        settings["capacity"] = options.capacity
+    if options.limit is not None:
+        settings["capacity"] = options.limit
     if options.maturity is not None:
         settings["maturity"] = options.maturity
     if options.start is not None:
@@ -191,6 +196,9 @@ class Outcome:
     """Those of each gate; "gate" has their means."""
     open_pairs: dict[tuple[str, str], Floats]
     """By two policies: how far missing labels may move their difference, down and up, by block (2, blocks)."""
+    noise: dict[tuple[str, str], Floats]
+    """By two policies, if losses are estimates: the variance of their difference on the scored rows as the residuals
+    show it and as the guesses have it, and the largest single term (3,)."""
     base: str
     lead: str
     """The policy that others are compared with, and the one that the verdict is about."""
@@ -217,6 +225,20 @@ class Outcome:
             return plain, plain
         down, up = self.open_pairs[one, other]
         return plain - down, plain + up
+
+    def half_width(self, one: str, other: str) -> float:
+        """How far from the truth an estimated difference of two policies may be, per row, by chance alone.
+
+        Few labels with large weights show only a part of the variance, so that a bootstrap of them is too sure. This
+        takes the larger of the variance of the residuals seen and of that which the guesses have in all rows, seen or
+        not, and adds what the largest single weight may do (as in Bernstein's inequality).
+        """
+        if (one, other) not in self.noise:
+            return 0.0
+        shown, guessed, most = self.noise[one, other]
+        half = most * QUANTILE**2 / 6.0
+        spread = math.sqrt(half**2 + QUANTILE**2 * max(shown, guessed))
+        return float((half + spread) / self.scored.sizes.sum())
 
 
 class Medians:
@@ -331,9 +353,12 @@ class Run:
         return rounds._replace(losses=losses, of_answers=answers)
 
 
-def _capped(rounds: Rounds) -> Rounds:
-    """Rounds with losses of 1 at most, from which a regression can learn."""
-    return rounds._replace(losses=np.minimum(1.0, rounds.losses))
+def capacity_share(rows: Rows, capacity: Capacity | None) -> float | None:
+    """The share of the rows that people can review; of a capacity per day, on average over the log."""
+    if capacity is None or capacity.per_day is None:
+        return None if capacity is None else capacity.share
+    begin, end = (int(rows.read(row, row + 1).records["time"][0]) for row in (0, rows.n - 1))
+    return min(1.0, capacity.per_day * max(1, end - begin) / DAY / rows.n)
 
 
 class Game:
@@ -364,10 +389,10 @@ class Game:
         if not known.any():
             raise InputError("the log: expected rows with a label in its first tenth, to tune a threshold on, got none")
         labelled, scored = head.rounds().cut(head.labelled), head.rounds(scored=True).cut(known)
-        capacity = gates[0].capacity
-        self._own, self._all = (Retuning(labelled, own=own, first=tenth, capacity=capacity) for own in (True, False))
-        self._stack = Stacking(_capped(labelled), first=tenth, capacity=capacity)
-        share = None if capacity is None else capacity.share
+        capacity, share = gates[0].capacity, capacity_share(rows, gates[0].capacity)
+        limits: dict[str, Any] = {"first": tenth, "capacity": capacity, "share": share}
+        self._own, self._all = (Retuning(labelled, own=own, **limits) for own in (True, False))
+        self._stack = Stacking(head.rounds(weigh=False).cut(head.labelled), **limits)
         tuned = best(scored, share=share)[:2]
         self._bucket = None if capacity is None else Bucket(capacity)
         thresholds = [np.union1d(sums(scored, model)[0], gates[0].thresholds[model]) for model in range(len(models))]
@@ -387,6 +412,7 @@ class Game:
             policies={kind: PolicySums(over_time, cuts) for kind in kinds},
             runs=[PolicySums(over_time, cuts) for _ in gates],
             open_pairs={pair: np.zeros((2, cuts.n)) for pair in pairs if rows.has("hidden")},
+            noise={pair: np.zeros(3) for pair in pairs if rows.has("estimate")},
             base=base,
             lead=lead,
             totals=Totals(thresholds),
@@ -433,11 +459,11 @@ class Game:
             rounds, due = part.rounds(), part.due(delay)
             rows = slice(part.begin, part.begin + part.n)
             for kind, policy in ((OWN, self._own), (ALL, self._all), (STACK, self._stack)):
-                used = policy.play(_capped(rounds) if kind == STACK else rounds, due)
+                used = policy.play(part.rounds(weigh=False) if kind == STACK else rounds, due)
                 kept[kind][rows] = np.where(used.abstained, -1, used.model)
             silent = rounds.confidence[:, out.tuned[0]] <= out.tuned[1]
             if self._bucket is not None:
-                silent = self._bucket.hold(silent, ~part.missing[:, out.tuned[0]])
+                silent = self._bucket.hold(silent, ~part.missing[:, out.tuned[0]], part.field("passed"))
             kept[TUNED][rows] = np.where(silent, -1, out.tuned[0])
             begin = max(0, out.first - part.begin)
             known = np.arange(part.n) >= begin
@@ -483,9 +509,12 @@ class Game:
             wrong = {kind: self._add(out.policies[kind], part, rounds, codes, hidden) for kind, codes in chosen.items()
                      if kind != DECIDED}  # fmt: skip
             if DECIDED in chosen:
-                # It knew whether the label was seen: what it answered is known, and no estimate holds for it.
-                own = np.where(part.labelled, 0.0, part.whole) if hidden is not None else None
-                wrong[DECIDED] = self._add(out.policies[DECIDED], part, part.rounds(), chosen[DECIDED], own)
+                # It knew whether the label was seen: what it answered is known, and no estimate holds for it, unless
+                # an audit chose at random which labels of answers come.
+                audit = part.audited(self._options.labels)
+                own = np.where(part.labelled, 0.0, part.whole) if hidden is not None and audit is None else None
+                paid = part.rounds() if audit is None else part.rounds()._replace(losses=audit)
+                wrong[DECIDED] = self._add(out.policies[DECIDED], part, paid, chosen[DECIDED], own)
             followed = [run.rounds(part, rounds) for run in self._runs]
             of_runs = [
                 self._add(run, part, seen, codes, hidden)
@@ -500,10 +529,19 @@ class Game:
                 for codes, seen in runs:
                     both = part.open_pairs(codes, chosen[other], seen.answers, self._options.max_error)
                     if one == DECIDED and self._rows.has("estimate"):
-                        both = (np.where(chosen[other] >= 0, hidden, 0.0),
-                                np.where((codes >= 0) & ~part.labelled, part.whole, 0.0))  # fmt: skip
+                        open_ = np.where((codes >= 0) & ~part.labelled, part.whole, 0.0)
+                        own_open = open_ if part.audited(self._options.labels) is None else np.zeros(part.n)
+                        both = np.where(chosen[other] >= 0, hidden, 0.0), own_open
                     for into, values in zip(moved, both, strict=True):
                         out.scored.add(into, values / len(runs), part.begin)
+                    if (one, other) in out.noise and one != other:
+                        labels = self._options.labels if one == DECIDED else None
+                        noise = part.noise(None if one == DECIDED else codes, chosen[other], seen.answers, labels)
+                        scored = slice(max(0, out.first - part.begin), None)
+                        shown, guessed, most = (values[scored] for values in noise)
+                        sums_of = out.noise[one, other]
+                        sums_of[:2] += shown.sum() / len(runs), guessed.sum() / len(runs)
+                        sums_of[2] = max(sums_of[2], most.max(initial=0.0))
         out.policies[GATE] = PolicySums.mean_of(out.runs)
 
     def _fixed(self, part: Slice, rounds: Rounds) -> dict[str, Ints]:

@@ -255,7 +255,14 @@ def spreads(out: Outcome, pairs: Sequence[tuple[str, str]], seed: int) -> Spread
     base = np.array([out.policies[other].blocks for _, other in pairs])
     runs = np.array([run.blocks for run in out.runs]) - out.policies[GATE].blocks
     of_gate = np.array([[one == GATE] for one, _ in pairs])
-    return intervals(low, high, base, out.scored.sizes, seed, runs[:, np.newaxis, :] * of_gate)
+    found = intervals(low, high, base, out.scored.sizes, seed, runs[:, np.newaxis, :] * of_gate)
+    if not out.noise:
+        return found
+    half = np.array([out.half_width(one, other) for one, other in pairs])
+    n, mean = out.scored.sizes.sum(), np.maximum(base.sum(axis=1), 1e-12)
+    least, most = low.sum(axis=1) / n - half, high.sum(axis=1) / n + half
+    shares = np.minimum(found.share_low, least * n / mean), np.maximum(found.share_high, most * n / mean)
+    return Spread(np.minimum(found.low, least), np.maximum(found.high, most), *shares)
 
 
 def _shares(out: Outcome, one: str, other: str, low: float, high: float) -> list[float | None]:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..alternatives import Rounds
+from ..alternatives.thresholds import Rounds
 from ..errors import InputError
 from ..gate.frames import Block
 from ..gate.prices import weighed
 from ..typing import Array, Bools, Floats, Ints
 from .classes import STAKE, Judge
-from .log import NEVER, SLICE, Slices, blank, check, microseconds, numbers
+from .log import NEVER, SLICE, Slices, Times, blank, check, numbers
 from .options import Options
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Rows:
 
     def __init__(
         self, path: Path, n_models: int, *, said: bool, risk: bool, time: bool, due: bool, truth: bool = False,
-        kinds: int = 0, partly: bool = False, decided: bool = False, observed: bool = False,
+        kinds: int = 0, partly: bool = False, decided: bool = False, observed: bool = False, passed: bool = False,
     ) -> None:  # fmt: skip
         """Make an empty file.
 
@@ -41,6 +41,7 @@ class Rows:
             partly: Whether labels are missing.
             decided: Whether rows say what was decided at the time.
             observed: Whether rows have the probability that their label would be seen.
+            passed: Whether rows have the time since the row before, in microseconds.
         """
         fields: list[tuple[object, ...]] = [
             ("confidence", "f8", (n_models,)),
@@ -51,6 +52,7 @@ class Rows:
         fields += [("said", "f8", (n_models,))] * said + [("risk", "f8", (n_models,))] * risk
         fields += [("truth", "i8")] * truth + [("kinds", "f8", (kinds, kinds + 1))] * (kinds > 0)
         fields += [("time", "i8")] * time + [("due", "i8"), ("came", "i8")] * due + [("class", "u1")]
+        fields += [("passed", "i8")] * passed
         fields += [("labelled", "u1"), ("hidden", "f8")] * partly + [("decided", "i8")] * decided
         fields += [("observed", "f8"), ("estimate", "f8", (n_models,))] * (observed and partly)
         self.path, self.dtype, self.n_models = path, np.dtype(fields), n_models
@@ -159,16 +161,19 @@ class Slice:
         known = self.field("labelled")
         return np.ones(self.n, np.bool_) if known is None else known.astype(np.bool_)
 
-    def rounds(self, *, scored: bool = False) -> Rounds:
-        """The rows as the alternatives take them: a missing answer has the least confidence, and stakes count.
+    def rounds(self, *, scored: bool = False, weigh: bool = True) -> Rounds:
+        """The rows as the alternatives take them: a missing answer has the least confidence.
 
-        With ``scored``, losses are what answers are charged with: estimates, where there are some.
+        With ``scored``, losses are what answers are charged with: estimates, where there are some. With ``weigh``,
+        stakes count in confidences; without, they are what the models said, and the rounds have the risks.
         """
         risk, estimate = self.field("risk"), self.field("estimate") if scored else None
-        sure = self.confidence if risk is None else weighed(self.confidence, risk)
+        sure = self.confidence if risk is None or not weigh else weighed(self.confidence, risk)
         losses = self.losses if estimate is None else estimate
         sure = np.where(np.isnan(sure), -np.inf, sure)
-        return Rounds(sure, losses, np.full(self.n, self._cost), np.ascontiguousarray(self.records["answer"]))
+        answers = np.ascontiguousarray(self.records["answer"])
+        return Rounds(sure, losses, np.full(self.n, self._cost), answers, self.field("passed"),
+                      None if weigh else risk)  # fmt: skip
 
     def open_pairs(self, one: Ints, other: Ints, answers: Floats, max_error: float | None) -> tuple[Floats, Floats]:
         """How far a label that is not there may move the difference of two policies, down and up (n,).
@@ -187,6 +192,59 @@ class Slice:
         return (np.where((one < 0) & (other >= 0), hidden, 0.0) + both,
                 np.where((one >= 0) & (other < 0), hidden, 0.0) + both)  # fmt: skip
 
+    @property
+    def guessed(self) -> Floats:
+        """The guesses of losses behind the estimates (n, P)."""
+        estimate, observed, seen = self.records["estimate"], self.records["observed"][:, np.newaxis], self._weighed
+        inverse = np.where(observed < 1.0, observed - 1.0, -1.0)
+        known = (observed * estimate - self.losses) / inverse
+        return np.where(seen[:, np.newaxis], np.where(observed < 1.0, known, self.losses), estimate)
+
+    @property
+    def _weighed(self) -> Bools:
+        """Where a label corrects the guess (n,)."""
+        return np.asarray((self.records["observed"] > 0.0) & self.labelled)
+
+    def audited(self, labels: object) -> Floats | None:
+        """Unbiased losses of what was decided (n, P), if audits of answers show labels at random; None otherwise."""
+        if not isinstance(labels, tuple) or not 0.0 < labels[0] < 1.0 or self.field("estimate") is None:
+            return None
+        guess = self.guessed
+        return np.where(self.labelled[:, np.newaxis], guess + (self.losses - guess) / labels[0], guess)
+
+    def noise(
+        self, one: Ints | None, other: Ints, answers: Floats, labels: object
+    ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
+        """The variance of the difference of two policies' estimates in each row, as the residuals show it and as the
+        guesses have it, and the largest term there can be (n,).
+
+        Policies are given as in `open_pairs`; None for what was decided, which is known, or audited by ``labels``.
+        """
+        at = np.arange(self.n)
+        chance = np.where(self.records["observed"] > 0.0, self.records["observed"], 1.0)
+        guess, whole = self.guessed, np.where(self.whole > 0.0, self.whole, 1.0)
+
+        def of(codes: Ints) -> tuple[Floats, Floats]:
+            """What the label adds to the guess, and its standard deviation by the guess."""
+            answered, model = codes >= 0, np.maximum(codes, 0)
+            p = np.clip(guess[at, model] / whole, 0.0, 1.0)
+            residual = self.losses[at, model] - guess[at, model]
+            return np.where(answered, residual, 0.0), np.where(answered, whole * np.sqrt(p * (1.0 - p)), 0.0)
+
+        off, spread = of(other)
+        if one is not None:
+            first, wide = of(one)
+            same = (one >= 0) & (other >= 0) & (answers[at, np.maximum(one, 0)] == answers[at, np.maximum(other, 0)])
+            off, spread = first - off, np.where(same, 0.0, wide + spread)
+        seen = np.where(self._weighed, (1.0 - chance) / chance**2, 0.0)
+        shown, guessed = seen * off**2, (1.0 / chance - 1.0) * spread**2
+        most = np.where((spread > 0.0) & (chance < 1.0), whole / chance, 0.0)
+        if one is None and isinstance(labels, tuple) and 0.0 < labels[0] < 1.0:
+            off, spread = of(self.records["decided"])
+            shown = shown + np.where(self.labelled, (1.0 - labels[0]) / labels[0] ** 2, 0.0) * off**2
+            guessed, most = guessed + (1.0 / labels[0] - 1.0) * spread**2, np.maximum(most, whole / labels[0])
+        return shown, guessed, most
+
     def due(self, delay: int) -> Ints:
         """The row before which each label is learnt."""
         due = self.field("due")
@@ -196,7 +254,6 @@ class Slice:
 Progress = Callable[[str, int, int], None]
 """Called with a step, how much of it is done, and of how much."""
 LEAST_ROWS = 100
-_TWICE = "give them an order, as fractions of a second, or use --delay"
 
 
 class Guesses:
@@ -225,6 +282,38 @@ class Guesses:
         return found
 
 
+class Delays:
+    """How late the labels of each class come, counted in steps of about two per cent."""
+
+    STEPS, LARGEST = 100, 9
+    LEAST, APART = 50, 0.25
+    """Labels of a class to say anything, and the gap between two distributions that is worth a warning."""
+
+    def __init__(self, n_classes: int) -> None:
+        self._counts = np.zeros((n_classes, self.STEPS * self.LARGEST + 1), np.int64)
+
+    def add(self, seconds: Floats, classes: Ints) -> None:
+        """Count labels by how late they come, and by class."""
+        at = np.ceil(self.STEPS * np.log10(np.maximum(1.0, seconds))).astype(np.int64)
+        np.add.at(self._counts, (classes, np.minimum(at, self._counts.shape[1] - 1)), 1)
+
+    def quantile(self, which: "int | None", share: float) -> float:
+        """The seconds within which this share of the labels of a class, or of all, come: rounded up."""
+        counts = self._counts.sum(axis=0) if which is None else self._counts[which]
+        at = int(np.searchsorted(np.cumsum(counts), share * counts.sum()))
+        return float(10.0 ** (at / self.STEPS))
+
+    def apart(self) -> tuple[int, int] | None:
+        """The classes whose labels come earliest and latest, if labels of one class come clearly earlier."""
+        known = np.flatnonzero(self._counts.sum(axis=1) >= self.LEAST)
+        if len(known) < 2:
+            return None
+        reached = np.cumsum(self._counts[known], axis=1) / self._counts[known].sum(axis=1, keepdims=True)
+        gaps = np.max(reached[:, np.newaxis] - reached, axis=2)
+        early, late = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
+        return (int(known[early]), int(known[late])) if gaps[early, late] >= self.APART else None
+
+
 @dataclass
 class Facts:
     """What was found in the log while reading it."""
@@ -250,6 +339,8 @@ class Facts:
     hidden: int = 0
     """With such probabilities: rows of which only bounds are known."""
     guesses: Guesses = field(default_factory=lambda: Guesses(1))
+    delays: Delays = field(default_factory=lambda: Delays(1))
+    """With times of labels: how late they come, by class."""
 
     @property
     def effective(self) -> float:
@@ -283,17 +374,21 @@ def prepare(slices: Slices, options: Options, judge: Judge, rows: Rows, progress
     """Check the rows and write them to ``rows``."""
     n_models = len(options.models)
     facts = Facts(slices.rows, 0, 0, [0] * n_models, [np.inf] * n_models, [-np.inf] * n_models,
-                  [0] * n_models, wrong=[0] * n_models, guesses=Guesses(n_models))  # fmt: skip
+                  [0] * n_models, wrong=[0] * n_models, guesses=Guesses(n_models), delays=Delays(256))  # fmt: skip
     times: list[Ints] = []
     last: int | None = None
+    clock = Times()
     for begin, frame in slices:
         records = rows.empty(len(frame))
         records["row"] = np.arange(begin + 1, begin + len(frame) + 1)
         if options.time is not None:
-            records["time"] = microseconds(frame[options.time], begin, may_miss=False)
+            records["time"] = clock.read(frame[options.time], begin, may_miss=False)
+            before = records["time"][0] if last is None else last
             last = _check_order(frame[options.time], records["time"], last, begin)
+            if rows.has("passed"):
+                records["passed"] = np.diff(records["time"], prepend=before)
         if options.label_time is not None:
-            records["came"] = microseconds(frame[options.label_time], begin, may_miss=True)
+            records["came"] = clock.read(frame[options.label_time], begin, may_miss=True)
             text = f"a time not before that of its case (column {options.time})"
             check(frame[options.label_time], records["came"] >= records["time"], begin, text)
         labelled, right = judge.fill(records, frame, begin)
@@ -313,7 +408,9 @@ def prepare(slices: Slices, options: Options, judge: Judge, rows: Rows, progress
         if options.label_time is not None:
             comes = labelled & (records["came"] != NEVER)
             facts.never += int((labelled & ~comes).sum())
-            facts.late += float((records["came"] - records["time"])[comes].sum() / 1e6)
+            seconds = (records["came"] - records["time"])[comes] / 1e6
+            facts.late += float(seconds.sum())
+            facts.delays.add(seconds, records["class"][comes])
         rows.append(records)
         progress("checking", begin + len(frame), slices.rows)
     if options.label_time is not None:
@@ -339,8 +436,12 @@ def _estimate(
     chance = np.nan_to_num(chance)
     labelled, shows = records["labelled"] == 1, records["labelled"] == 1
     if options.decided is not None:
-        shows = {"answered": records["decided"] >= 0, "reviewed": records["decided"] < 0}.get(options.labels, labelled)
+        shows = {"answered": records["decided"] >= 0, "reviewed": records["decided"] < 0}.get(
+            str(options.labels), labelled
+        )
         shows = shows | (chance == 1.0)
+        if isinstance(options.labels, tuple):  # whether a label comes is drawn: none is missing
+            shows = labelled
     known, open_ = chance > 0.0, np.where(chance > 0.0, chance, 1.0)
     weight = np.where(known & shows, 1.0 / open_, np.where(known, 0.0, 1.0))
     guess = np.where(known[:, np.newaxis], whole[:, np.newaxis] * facts.guesses.make(records, whole, labelled), 0.0)
@@ -353,10 +454,9 @@ def _estimate(
 
 
 def _check_order(column: "pl.Series", times: Ints, last: int | None, begin: int) -> int:
-    """Check that times increase after ``last``, the time of the previous row; return the last time."""
-    steps = np.diff(times, prepend=times[0] - 1 if last is None else last)
+    """Check that times do not decrease after ``last``, the time of the previous row; return the last time."""
+    steps = np.diff(times, prepend=times[0] if last is None else last)
     check(column, steps >= 0, begin, "times in order, none before the row above")
-    check(column, steps != 0, begin, "each time once, not that of the row above again; " + _TWICE)
     return int(times[-1])
 
 

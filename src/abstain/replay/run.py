@@ -3,17 +3,17 @@
 import json
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from .._core.files import replacing_folder
 from ..errors import FileError, InputError
 from ..gate.combining import COMBINED
 from .cases import as_given, as_log, is_cases
-from .classes import Classes, Judge, oriented
+from .classes import Classes, Judge, in_per_cent, oriented
 from .log import Log, Slices, is_date
-from .options import FIXED_PRICE, VALUE, Options, check_there, complete, dropped, unused
-from .play import Cases, Game, make_gate
+from .options import CLASS, FIXED_PRICE, Options, as_in, check_there, complete, dropped, unused
+from .play import Cases, Game, capacity_share, make_gate
 from .policies import Replay, curves, days, operating, policies, rivals, timeline, where_from
 from .report import page
 from .rows import Progress, Rows, check_enough, largest, prepare, without_label
@@ -81,6 +81,7 @@ def _replay(
     progress: Progress,
     tell: Callable[[Options, list[str], list[str]], None],
 ) -> Replay:
+    options = replace(options, models=tuple(as_in(model, log.columns) for model in options.models))
     for option, column in options.columns():
         check_there(column, option, log.columns)
     sample = log.sample()
@@ -105,8 +106,8 @@ def _play(
     classes = pair = None
     whose: list[str] = []
     if task != "number":
-        answers = [model.answer for model in options.models if model.sure is not None and model.kind != VALUE]
-        classes = Classes(slices, options.label, answers, typed=log.typed)
+        answers = [model.answer for model in options.models if model.kind == CLASS]
+        classes = Classes(slices, options.label, answers, typed=log.typed, fold_case=options.fold_case)
         pair = classes.pair(asked=task == "binary")
         if pair is not None:
             pair, whose = oriented(pair, options)
@@ -126,8 +127,10 @@ def _play(
     rows = Rows(scratch / "rows", len(models), said=pair is not None, risk=staked,
                 time=options.time is not None, due=options.by_time or unlabelled > 0,
                 truth=gate.combine, kinds=kinds if staked or pair is None else 0, partly=unlabelled > 0,
-                decided=options.decided is not None, observed=options.observed is not None)  # fmt: skip
-    facts = prepare(slices, options, Judge(options, classes, pair, gate._prices), rows, progress)
+                decided=options.decided is not None, observed=options.observed is not None,
+                passed=options.capacity_per_day is not None)  # fmt: skip
+    shares = in_per_cent(slices, options)
+    facts = prepare(slices, options, Judge(options, classes, pair, gate._prices, shares), rows, progress)
     slices.path.unlink()
     rows.cost = gate.review_price / gate.unit
     followed = [*models, COMBINED] if gate.combine else models
@@ -145,16 +148,17 @@ def _play(
     delay = how_late(options, facts.late)
     dates, spent = is_date(log.sample(), options.time), days(played, rows)
     stretch, saved = where_from(played, rows, dates)
+    share = capacity_share(rows, gate.capacity)
     setting = Setting(
-        rows.n, scored, options.labels, options.capacity, rows.mean_wait(options.late) / rows.n, gate.unit,
+        rows.n, scored, options.labels, share, rows.mean_wait(options.late) / rows.n, gate.unit,
         options.unit, played.base, played.lead, facts.unlabelled / rows.n, options.observed is not None, stretch, spent,
     )  # fmt: skip
     lead = next(one for one in table if one.kind == played.lead)
     first = per_year(lead, setting) + against_rivals(versus, setting)
     found = Replay(
         log=log.shown.name, command=command, rows=rows.n, scored_rows=scored,
-        first=played.first, task=task, labels=options.labels, delay=delay, models=models, cost=rows.cost,
-        unit=options.unit, price=gate.unit, capacity=how_much(gate, options), share=options.capacity,
+        first=played.first, task=task, labels=options.labels_text or "", delay=delay, models=models, cost=rows.cost,
+        unit=options.unit, price=gate.unit, capacity=how_much(gate), share=share,
         policies=table,
         timeline=timeline(played, rows, followed, dates),
         curves=curves(played, models), operating=operating(played, rows.cost),
@@ -162,7 +166,7 @@ def _play(
             (name, *counts) for name, counts in zip(classes.told_apart, played.by_class.tolist(), strict=True)
         ],
         verdict=verdict(table, setting),
-        notes=first + whose + known + prices(options, max_stake) + notes(options, facts, classes, rows.n),
+        notes=first + whose + known + prices(options, max_stake) + notes(options, facts, classes, rows.n, shares),
         unknown=unknown(options, played, rows.n - warm, delay),
         warnings=doubts(options, facts, classes, pair, rows.n), beside=first, left_out=facts.unlabelled,
         days=spent, stakes=staked, max_error=options.max_error, baseline=played.base, lead=played.lead,

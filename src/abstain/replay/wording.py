@@ -1,5 +1,6 @@
 """What a replay says in words: prices, shares, the verdict, notes and warnings."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,12 +84,13 @@ def how_late(options: Options, seconds: float) -> str:
     return (f"{options.delay:,} rows late" if options.delay else "at once") + kept
 
 
-def how_much(gate: Gate, options: Options) -> str | None:
+def how_much(gate: Gate) -> str | None:
     """The capacity in words."""
-    if options.capacity is None:
+    limit = gate.capacity
+    if limit is None:
         return None
-    burst = getattr(gate.capacity, "burst", None)
-    return f"{per_cent(options.capacity)} of cases" + ("" if burst is None else f", bursts of {burst:,}")
+    most = f"{limit.per_day:g} a day" if limit.share is None else f"{per_cent(limit.share)} of cases"
+    return f"{most}, bursts of {limit.burst:,}"
 
 
 def prices(options: Options, max_stake: float) -> list[str]:
@@ -113,7 +115,7 @@ class Setting:
 
     rows: int
     scored_rows: int
-    labels: str
+    labels: str | tuple[float, float] | None
     share: float | None
     late: float
     """How late labels arrive on average, as a share of the log."""
@@ -321,9 +323,17 @@ def _interval(lead: Policy) -> str:
     return f" (95 % interval: {per_cent(ends[0])} to {per_cent(ends[1])})"
 
 
-def notes(options: Options, facts: Facts, classes: Classes | None, rows: int) -> list[str]:
-    """Notes on what may surprise: missing labels and answers, few rows, a single model."""
+def notes(
+    options: Options, facts: Facts, classes: Classes | None, rows: int, shares: frozenset[str] = frozenset()
+) -> list[str]:  # fmt: skip
+    """Notes on what may surprise: missing labels and answers, few rows, a single model.
+
+    ``shares`` are the columns that are per cent.
+    """
     found = []
+    if options.percent:
+        which = ", ".join(sorted(shares)) or "no column"
+        found.append(f"Per cent, because a number is above 1: {which}. Other confidences are from 0 to 1.")
     if options.seeds > 1:
         found.append(f"The gate is played {options.seeds} times with different random choices; its price is the mean.")
     if facts.unlabelled:
@@ -342,7 +352,9 @@ def notes(options: Options, facts: Facts, classes: Classes | None, rows: int) ->
             found.append(
                 f"{model.name} has no answer in {facts.missing[k]:,} rows ({share}): alone, it sends them to review."
             )
-        if facts.least[k] == facts.most[k]:
+        if model.kind == CLASS and model.sure is None:
+            found.append(f"{model.name} reports no confidence: its answers are followed always or never.")
+        elif facts.least[k] == facts.most[k]:
             found.append(
                 f"{model.name} is always equally sure ({facts.most[k]:g}): no threshold can tell its answers apart."
             )
@@ -352,7 +364,7 @@ def notes(options: Options, facts: Facts, classes: Classes | None, rows: int) ->
             what = "A label" if n == 1 else f"{n:,} labels"
             are = "is" if n == 1 else "are"
             found.append(f"{what} of {len(classes.labels):,} {are} never given by a model, in {times:,} rows.")
-    if options.capacity is not None:
+    if options.limit is not None:
         found.append(
             "The capacity holds for the gate, for thresholds tuned once or again, and for the stack; the others review "
             "as much as they like, and are marked."
@@ -384,8 +396,15 @@ def _missing_labels(options: Options, facts: Facts) -> str:
 
 def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]:
     """What the gate did not know."""
-    unseen = {"answered": out.counts["reviewed"], "reviewed": cases - out.counts["reviewed"], "both": 0}[options.labels]
     found = []
+    reviewed = out.counts["reviewed"]
+    if isinstance(options.labels, tuple):
+        unseen = round((1.0 - options.labels[0]) * (cases - reviewed) + (1.0 - options.labels[1]) * reviewed)
+        found.append(
+            f"About {unseen:,} of {cases:,} cases ({per_cent(unseen / cases)}) show no label: one comes after "
+            f"{per_cent(options.labels[0])} of the answers and {per_cent(options.labels[1])} of the reviews."
+        )
+    unseen = {"answered": reviewed, "reviewed": cases - reviewed}.get(str(options.labels), 0)
     if unseen:
         whose, what = ("reviewed", "a review") if options.labels == "answered" else ("answered", "an answer")
         found.append(
@@ -407,11 +426,39 @@ def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]
     return found
 
 
+def maturity(seconds: float) -> str:
+    """An age in whole units, rounded up, as ``--maturity`` takes it.
+
+    >>> maturity(1.1e6), maturity(4_000.0), maturity(5.0)
+    ('13 days', '67 minutes', '5 seconds')
+    """
+    for size, name in ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seconds")):
+        if seconds >= 2.0 * size:
+            return f"{math.ceil(seconds / size)} {name}"
+    return "2 seconds"
+
+
+def _delays(options: Options, facts: Facts, classes: Classes) -> list[str]:
+    """Warn of labels whose delay depends on what they say, and recommend an age at which to learn them."""
+    apart = facts.delays.apart() if options.label_time is not None and options.age is None else None
+    if apart is None:
+        return []
+    names, middle = classes.told_apart, [span(facts.delays.quantile(one, 0.5)) for one in apart]
+    age = maturity(max(facts.delays.quantile(one, 0.99) for one in apart))
+    return [
+        f"labels of {names[apart[0]]!r} come earlier than those of {names[apart[1]]!r}: half of them within "
+        f"{middle[0]}, and within {middle[1]}. Who learns labels as they come takes the early class for too frequent. "
+        f'--maturity "{age}" learns every case at the age at which 99 % of the labels are there.'
+    ]
+
+
 def doubts(
     options: Options, facts: Facts, classes: Classes | None, pair: tuple[Any, Any] | None, rows: int
 ) -> list[str]:
-    """Warnings: models that are never right, or wrong so often that ``--positive`` must be the other class."""
-    found = []
+    """Warnings: models that are never right, or wrong so often that ``--positive`` must be the other class; labels
+    whose delay depends on what they say.
+    """
+    found = [] if classes is None else _delays(options, facts, classes)
     for k, model in enumerate(options.models):
         wrong = facts.wrong[k]
         answers = wrong + facts.right[k]
@@ -433,6 +480,6 @@ def doubts(
             answer, label, count = nearly
             found.append(
                 f"{model.name} says {answer!r} where labels say {label!r}, and the like, in {count:,} rows: they "
-                "differ in capitals or blanks alone, and count as mistakes. Write both alike."
+                "differ in capitals or blanks alone, and count as mistakes. --fold-case takes them for the same."
             )
     return found

@@ -814,7 +814,11 @@ class WeightedLearner(KernelLearner):
         if "weight" in arrays:
             shared = s.share is not None
             if shared and not ((arrays["weight"] > 0.0).all() and (arrays["factor"] == 1.0).all()):
-                raise InputError("state: expected weights above 0 and factors of 1, as shares are given, got others")
+                least, factor = arrays["weight"].min(), arrays["factor"].max()
+                raise InputError(
+                    "state: expected weights above 0 and factors of 1, as shares are given, got a weight of "
+                    f"{least:g} and a factor of {factor:g}"
+                )
             if (
                 "losses" not in self.signed
                 and not shared

@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from ... import __version__, alternatives
+from ...alternatives.thresholds import first_tenth
 from ...errors import InputError
 from ...experiments import (
     Columns,
@@ -269,7 +270,7 @@ def _learner(job: LogJob, log: ModelLog) -> dict[str, Any]:
 def _alternatives(job: LogJob, log: ModelLog) -> list[dict[str, Any]]:
     """The tuned threshold knows all labels of the first tenth, however late."""
     rounds = log.answers.confidence, log.losses, job.recipe.cost
-    tenth = alternatives.first_tenth(len(log.y))
+    tenth = first_tenth(len(log.y))
     played = {
         TUNED: alternatives.tuned(*rounds, tenth),
         OWN: alternatives.retuned(*rounds, tenth, delay=job.delay),
@@ -280,7 +281,7 @@ def _alternatives(job: LogJob, log: ModelLog) -> list[dict[str, Any]]:
 
 
 def _run(label: str, loss: Floats, abstained: Bools, seconds: float) -> dict[str, Any]:
-    tenth = alternatives.first_tenth(len(loss))
+    tenth = first_tenth(len(loss))
     return {
         "label": label,
         "loss": float(loss[tenth:].mean()),
