@@ -295,7 +295,7 @@ def _with_options(
     import polars as pl
 
     from ..gate.answers import REVIEW
-    from ..replay.options import CLASS, LABELS, VALUE, ModelColumns, Options
+    from ..replay.options import CLASS, VALUE, ModelColumns, Options
 
     kind = VALUE if end == ERROR else CLASS
     there = [name for name in names if table[name].null_count() < len(table)]
@@ -307,8 +307,7 @@ def _with_options(
         "observed": OBSERVED if own and missing else None, "combine": settings["combine"],
         "max_error": settings["max_error"] if kind == VALUE else None,
     }  # fmt: skip
-    if settings["labels"] in LABELS:
-        asked["labels"] = settings["labels"]
+    asked["labels"] = settings["labels"] if isinstance(settings["labels"], str) else tuple(settings["labels"])
     if isinstance(settings["capacity"], dict):
         asked["capacity"] = settings["capacity"].get("share")
     else:
