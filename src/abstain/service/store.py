@@ -382,6 +382,14 @@ class SqlStore:
             number = at.scalar(select(func.count()).select_from(CASES).where(ours)) or 0
             return number, at.scalar(select(of.at).where(ours).order_by(of.seq).limit(1))
 
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Return how many cases each gate has in each state."""
+        of, found = CASES.c, dict[str, dict[str, int]]()
+        with store_errors("read"), self.engine.connect() as at:
+            for gate, state, number in at.execute(select(of.gate, of.state, func.count()).group_by(of.gate, of.state)):
+                found.setdefault(gate, {})[state] = number
+        return found
+
     def decided(self, gate: str, since: float | None, until: float | None) -> list[CaseRecord]:
         of = CASES.c
         query = select(CASES).where(of.gate == gate).order_by(of.seq)
