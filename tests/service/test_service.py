@@ -227,6 +227,17 @@ def test_a_label_for_an_unknown_case_is_held_and_learnt_with_its_decision(tmp_pa
     scenario_with(tmp_path, steps)
 
 
+def test_a_label_just_before_its_case_is_learnt_in_the_same_commit(tmp_path):
+    async def steps(service):
+        calls = [service.label("g", "one", label("x")), service.decide("g", case("one"))]
+        early, _ = await asyncio.gather(*calls)
+        assert early.status == "unknown"
+        assert (await service.decision("g", "one")).label == "x"
+        assert service.store.find("g", ["one"])[1] == {}
+
+    scenario_with(tmp_path, steps)
+
+
 def test_held_labels_survive_a_restart_and_go_when_their_case_does_not_come(tmp_path):
     clock = Clock()
 

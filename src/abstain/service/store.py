@@ -335,10 +335,10 @@ class SqlStore:
         if one.handles:
             rows = [{"of_gate": name, "of_case": case, "new": new} for case, new in one.handles.items()]
             to.execute(_UPDATE_HANDLE, rows)
-        if one.held:
-            to.execute(insert(HELD), [_row(row) for row in one.held])
         if one.released:
             to.execute(_RELEASE, [{"of_gate": name, "of_case": case} for case in one.released])
+        if one.held:
+            to.execute(insert(HELD), [_row(row) for row in one.held])
         if one.snapshot is not None:
             self._write_snapshot(to, one.snapshot)
 
