@@ -40,6 +40,8 @@ URL = "http://127.0.0.1:8000"
 TIMEOUT, RETRIES = 10.0, 5
 AGAIN = frozenset({429, 502, 503, 504})
 """Statuses after which the same call may succeed."""
+STOPPED = b"urn:abstain:problem:gate-stopped"
+"""In the body of a 503 that nobody need wait for."""
 FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0
 """Seconds before the first retry, and at most before any other; each wait is twice the one before."""
 PAGE = 1000
@@ -219,6 +221,11 @@ def _checked(call: _Call[T], answer: httpx.Response, attempt: int) -> T:
     raise _problem(body, answer.status_code, answer.text)
 
 
+def _may_succeed(answer: httpx.Response) -> bool:
+    """Whether the same call may succeed later: not if the gate waits for somebody to accept its journal."""
+    return answer.status_code in AGAIN and STOPPED not in answer.content
+
+
 def _wait(attempt: int, answer: httpx.Response | None) -> float:
     """Seconds before the next attempt: what the service asks for, or twice as many each time, with jitter."""
     try:
@@ -340,7 +347,7 @@ class Client(_Calls):
             except httpx.TransportError as error:
                 answer, failure = None, error
                 continue
-            if answer.status_code not in AGAIN:
+            if not _may_succeed(answer):
                 break
         if answer is None:
             raise ServiceProblem(0, "the service did not answer", f"{type(failure).__name__}: {failure}") from None
@@ -592,7 +599,7 @@ class AsyncClient(_Calls):
             except httpx.TransportError as error:
                 answer, failure = None, error
                 continue
-            if answer.status_code not in AGAIN:
+            if not _may_succeed(answer):
                 break
         if answer is None:
             raise ServiceProblem(0, "the service did not answer", f"{type(failure).__name__}: {failure}") from None

@@ -186,6 +186,15 @@ def test_what_was_refused_is_not_sent_again(status):
     assert len(server.asked) == 1
 
 
+def test_a_stopped_gate_is_not_waited_for():
+    from abstain.service.problems import GateStopped
+
+    server = Server(httpx.Response(503, json=GateStopped("event 17 decided otherwise").body))
+    with pytest.raises(ServiceProblem, match="503: Gate stopped: event 17"):
+        client(server).gate("g")
+    assert len(server.asked) == 1
+
+
 def test_waits_double_and_the_service_may_ask_for_one(monkeypatch):
     monkeypatch.setattr(module, "FIRST_WAIT", 0.2)
     for attempt in range(10):

@@ -48,7 +48,13 @@ def environment(tmp_path):
     return {**os.environ, "PATH": path, "PYTHONPATH": python, "no_proxy": "*"}
 
 
-@pytest.mark.skipif(shutil.which("curl") is None or shutil.which("bash") is None, reason="curl or bash is missing")
+def curl_takes_json():
+    if shutil.which("curl") is None or shutil.which("bash") is None or sys.platform == "win32":
+        return False
+    return "--json" in subprocess.run(["curl", "--help", "http"], capture_output=True, text=True).stdout
+
+
+@pytest.mark.skipif(not curl_takes_json(), reason="bash, or a curl that knows --json, is missing")
 def test_the_block_of_the_readme_runs_as_printed(tmp_path):
     block = shown("README.md", "service.sh")
     assert [line for line in block.splitlines() if line.startswith("pip install")] == ['pip install ".[service]"']

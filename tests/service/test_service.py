@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import time
 
 import numpy as np
 import pytest
 
+from abstain.service import service as service_module
 from abstain.service.bodies import GateBody, LabelRow, Problem
 from abstain.service.problems import Conflict, Invalid, NotFound, NotReady, StoreUnavailable
 from abstain.service.store import SqlStore, StoreError
@@ -225,6 +227,17 @@ def test_a_label_for_an_unknown_case_is_held_and_learnt_with_its_decision(tmp_pa
     scenario_with(tmp_path, steps)
 
 
+def test_a_label_just_before_its_case_is_learnt_in_the_same_commit(tmp_path):
+    async def steps(service):
+        calls = [service.label("g", "one", label("x")), service.decide("g", case("one"))]
+        early, _ = await asyncio.gather(*calls)
+        assert early.status == "unknown"
+        assert (await service.decision("g", "one")).label == "x"
+        assert service.store.find("g", ["one"])[1] == {}
+
+    scenario_with(tmp_path, steps)
+
+
 def test_held_labels_survive_a_restart_and_go_when_their_case_does_not_come(tmp_path):
     clock = Clock()
 
@@ -372,6 +385,58 @@ def test_after_a_failed_commit_callers_get_503_and_the_gate_is_read_back(tmp_pat
     play(scenario)
 
 
+def test_a_full_disk_is_503_and_the_gate_goes_on_when_there_is_room(tmp_path):
+    from sqlalchemy import event
+
+    store = SqlStore(url_of(tmp_path))
+
+    async def steps(service):
+        first = [body for body, _ in stream(20)]
+        await service.decide_many("g", first)
+        with store.engine.connect() as at:
+            pages = at.exec_driver_sql("PRAGMA page_count").scalar()
+
+        def fill(connection, _):
+            connection.execute(f"PRAGMA max_page_count={pages}")
+
+        event.listen(store.engine, "connect", fill)
+        store.engine.dispose()
+        more = [case(f"more {i}", context="x" * 10_000) for i in range(40)]
+        with pytest.raises(StoreUnavailable, match="full"):
+            await service.decide_many("g", more)
+        assert (await service.decision("g", "case 0")).state == "open"  # reading goes on
+        event.remove(store.engine, "connect", fill)
+        store.engine.dispose()
+        found = await service.decide_many("g", more)
+        assert not any(one.replayed for one in found)
+        assert service.counters.mismatches["g"] == 0
+        assert (await service.gate("g")).decided == 60
+
+    scenario_with(tmp_path, steps, store=store)
+
+
+def test_on_a_slow_disk_calls_wait_and_are_committed_together(tmp_path, monkeypatch):
+    class Slow(SqlStore):
+        def commit(self, changes):
+            time.sleep(0.2)
+            super().commit(changes)
+
+    monkeypatch.setattr(service_module, "MOST_WAITING", 60)
+
+    async def steps(service):
+        commits = service.counters.commits
+        first = asyncio.create_task(service.decide("g", case("first")))
+        await asyncio.sleep(0.1)  # it is being written
+        found = await service.decide_many("g", [case(f"case {i}") for i in range(80)])
+        assert (await first).case == "first"
+        assert service.counters.commits - commits <= 3
+        refused = [one for one in found if isinstance(one, Problem)]
+        assert len(refused) == 20  # no more may wait
+        assert {one.status for one in refused} == {503}
+
+    scenario_with(tmp_path, steps, store=Slow(url_of(tmp_path)))
+
+
 def test_a_store_that_cannot_be_read_is_503_and_changes_nothing(tmp_path):
     class Unreadable(SqlStore):
         broken = False
@@ -496,3 +561,33 @@ def test_calls_that_wait_are_committed_together_and_in_order(tmp_path):
             assert cases == [f"case {i}" for i in range(40)]
 
     scenario_with(tmp_path, steps)
+
+
+@pytest.mark.long
+def test_a_thousand_gates_decide_and_come_back(tmp_path):
+    names = [f"gate-{i}" for i in range(1000)]
+
+    async def scenario():
+        async with running(tmp_path) as service:
+            for name in names:
+                await service.put_gate(name, gate())
+            commits = service.counters.commits
+            first = await asyncio.gather(*(service.decide(name, case("one")) for name in names))
+            assert service.counters.commits - commits < 100
+        async with running(tmp_path) as service:
+            assert [one.decided for one in await service.gates()] == [1] * 1000
+            again = await asyncio.gather(*(service.decide(name, case("one")) for name in names))
+            assert again == [one.model_copy(update={"replayed": True}) for one in first]
+            await service.sweep()
+
+    play(scenario)
+
+
+def test_the_settings_of_a_reply_change_nothing_when_they_are_sent_back(tmp_path):
+    async def steps(service):
+        before = await service.gate("g")
+        after, created = await service.put_gate("g", GateBody.model_validate(before.settings))
+        assert not created
+        assert after == before
+
+    scenario_with(tmp_path, steps, {"seed": None, "capacity": {"per_day": 5}, "window": "2 days", "today": ["a", 0.5]})

@@ -140,9 +140,13 @@ def invalid(error: AbstainError, models: Iterable[str] = ()) -> Invalid:
     return Invalid(str(error), errors=[{"path": head, "message": message}])
 
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_SORTING = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True)
+
+
 def as_json(value: Any) -> str:
     """Write JSON for the store."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def _same(one: str | None, other: str | None) -> bool:
@@ -182,7 +186,7 @@ class Outcome(NamedTuple):
 
 def digest_of(content: Mapping[str, Any]) -> str:
     """Return the digest of a case's payload: the same request has the same, whatever the order of its fields."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(_SORTING.encode(content).encode()).hexdigest()
 
 
 def _tuples(answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -302,7 +306,7 @@ class Hosted:
             raise Invalid.at("models", "expected the names of the models")
         settings = body.model_dump(mode="json", exclude={"mode"})
         if settings["seed"] is None:
-            settings["seed"] = secrets.randbits(63)
+            settings["seed"] = secrets.randbits(53)  # what every reader of JSON takes exactly
         record = GateRecord(name, as_json(settings), body.mode, now)
         try:
             gate = make_gate(settings)
@@ -434,7 +438,10 @@ class Hosted:
             except (Conflict, Invalid):  # its source does not fit the action: that shows only now
                 label.source = None
                 self.label(body.case, label, batch)
-            batch.changes.released.append(body.case)
+            if waiting in batch.changes.held:
+                batch.changes.held.remove(waiting)
+            else:
+                batch.changes.released.append(body.case)
         return reply
 
     def _decide(

@@ -163,13 +163,16 @@ class Table:
         maker = Rows(Path(), self.done + 1, said=False, risk=True, time=False, due=False, partly=True, decided=True,
                      observed=True)  # fmt: skip
         self.records: Array = maker.empty(n)
-        self.records["confidence"] = np.nan
         self.at: Floats = np.array([case.at for case in cases], np.float64)
         self.threshold: Floats = np.array([_level(case.threshold) for case in cases], np.float64)
         self.followed: Ints = np.array([self._number.get(case.model or "", -1) for case in cases], np.int64)
+        self.records["decided"] = [self.done if case.action == ANSWER else -1 for case in cases]
+        self.records["labelled"] = [case.label is not None for case in cases]
+        self.records["risk"] = np.array([self._whole(case) for case in cases], np.float64).reshape(n, 1)
         self._codes: dict[Plain, int] = {}
-        for record, case in zip(self.records, cases, strict=True):
-            self._fill(record, case)
+        read = [self._read(case) for case in cases]
+        for k, name in enumerate(("confidence", "answer", "losses")):
+            self.records[name] = np.array([one[k] for one in read], np.float64).reshape(n, self.done + 1)
         came = [None if case.label is None else case.label_at for case in cases]
         delay = np.array([np.nan if b is None else max(0.0, b - c.at) for b, c in zip(came, cases, strict=True)])
         self.delay = None if np.isnan(delay).all() else float(np.nanmedian(delay))
@@ -180,24 +183,29 @@ class Table:
         observed = kinds.after[ANSWER] * answering + kinds.after[REVIEW] * (1.0 - answering)
         self._estimate(np.where(paused, 0.0, observed), kinds)
 
-    def _fill(self, record: Array, case: Scored) -> None:
-        prices, stake = self.prices, 1.0 if case.stake is None else case.stake
-        answered = case.action == ANSWER
-        record["decided"] = self.done if answered else -1
-        record["labelled"] = case.label is not None
-        record["risk"] = max(price.at(stake) for price in [prices.other, *prices.by_kind.values()])
-        said = [(self._number[name], said_of(prices.task, name, given)) for name, given in case.answers.items()]
-        if answered:
-            followed = said_of(prices.task, case.model or "", case.answers.get(case.model or ""))
-            said.append((self.done, Said(case.answer, 1.0 if followed is None else followed.confidence)))
-        for k, one in said:
-            if one is None:
-                continue
-            record["confidence"][k] = one.confidence
-            number = self.max_error is not None
-            record["answer"][k] = float(one.answer) if number else self._codes.setdefault(one.answer, len(self._codes))
-            if case.label is not None:
-                record["losses"][k] = prices.full(one.answer, prices.task.label(case.label), stake) * prices.unit
+    def _whole(self, case: Scored) -> float:
+        stake = 1.0 if case.stake is None else case.stake
+        return max(float(price.at(stake)) for price in [self.prices.other, *self.prices.by_kind.values()])
+
+    def _read(self, case: Scored) -> tuple[list[float], list[float], list[float]]:
+        """Confidences, answers as numbers, and losses of the models, and of what was done."""
+        task, full, unit = self.prices.task, self.prices.full, self.prices.unit
+        stake = 1.0 if case.stake is None else case.stake
+        size = self.done + 1
+        sure, answer, lost = [math.nan] * size, [0.0] * size, [0.0] * size
+        said = {self._number[name]: said_of(task, given) for name, given in case.answers.items() if given is not None}
+        if case.action == ANSWER:
+            followed = said.get(self._number.get(case.model or "", -1))
+            said[self.done] = Said(case.answer, 1.0 if followed is None else followed.confidence)
+        true = None if case.label is None else task.label(case.label)
+        for k, one in said.items():
+            sure[k] = one.confidence
+            answer[k] = (
+                float(one.answer) if task.kind == NUMBER else self._codes.setdefault(one.answer, len(self._codes))
+            )
+            if true is not None:
+                lost[k] = full(one.answer, true, stake) * unit
+        return sure, answer, lost
 
     def _settled(self, delay: Floats, now: float) -> int:
         """How many cases are older than nearly all delays, of answers and of reviews."""
@@ -244,14 +252,15 @@ class Table:
         return np.where(sure > threshold, model, -1)
 
 
-def said_of(task: Task, model: str, given: Any) -> Said | None:
-    """What a model said, from its answer as a request has it; None if it has none."""
-    if given is None:
-        return None
+def said_of(task: Task, given: Mapping[str, Any]) -> Said:
+    """What a model said, from its answer as a request has it; the gate has checked it."""
     if given.get("probability") is not None:
-        return task.read(model, float(given["probability"]))
-    sure = given["error"] if given.get("confidence") is None else given["confidence"]
-    return task.read(model, (given["answer"], float(sure)))
+        assert task.classes is not None
+        p = float(given["probability"])
+        return Said(task.classes[int(p >= 0.5)], max(p, 1.0 - p))
+    if task.kind == NUMBER:
+        return Said(given["answer"], 1.0 - min(1.0, float(given["error"]) / task.max_error))
+    return Said(given["answer"], float(given["confidence"]))
 
 
 def prices_of(settings: Mapping[str, Any]) -> Prices:

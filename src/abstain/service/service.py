@@ -302,21 +302,14 @@ class Service:
         """Return all gates, by name; those of other replicas with what the store says."""
         self._check_ready()
         slots = dict(self._slots)
-        if self._replicas is not None:
+        if self._replicas is not None and isinstance(self.store, SqlStore):
+            counts = await self._read(self.store.counts)
             for record in await self._read(self.store.gates):
                 if record.name not in slots:
-                    slots[record.name] = await self._read(lambda record=record: self._elsewhere(record))  # type: ignore[misc]
+                    elsewhere = slots[record.name] = _Slot(record)
+                    known = counts.get(record.name, {})
+                    elsewhere.decided, elsewhere.open = sum(known.values()), known.get("open", 0)
         return [self._reply_of(slots[name]) for name in sorted(slots)]
-
-    def _elsewhere(self, record: GateRecord) -> _Slot:
-        """Return a place for a gate of another replica, with counts from the store."""
-        slot = _Slot(record)
-        counts = {
-            state: sum(self.store.count(record.name, state=state, action=action)[0] for action in ("answer", "review"))
-            for state in ("open", "closed", "expired")
-        }
-        slot.decided, slot.open = sum(counts.values()), counts["open"]
-        return slot
 
     async def gate(self, name: str) -> GateReply:
         """Return a gate; `NotFound` if there is none of that name."""

@@ -335,10 +335,10 @@ class SqlStore:
         if one.handles:
             rows = [{"of_gate": name, "of_case": case, "new": new} for case, new in one.handles.items()]
             to.execute(_UPDATE_HANDLE, rows)
-        if one.held:
-            to.execute(insert(HELD), [_row(row) for row in one.held])
         if one.released:
             to.execute(_RELEASE, [{"of_gate": name, "of_case": case} for case in one.released])
+        if one.held:
+            to.execute(insert(HELD), [_row(row) for row in one.held])
         if one.snapshot is not None:
             self._write_snapshot(to, one.snapshot)
 
@@ -381,6 +381,14 @@ class SqlStore:
         with store_errors("read"), self.engine.connect() as at:
             number = at.scalar(select(func.count()).select_from(CASES).where(ours)) or 0
             return number, at.scalar(select(of.at).where(ours).order_by(of.seq).limit(1))
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Return how many cases each gate has in each state."""
+        of, found = CASES.c, dict[str, dict[str, int]]()
+        with store_errors("read"), self.engine.connect() as at:
+            for gate, state, number in at.execute(select(of.gate, of.state, func.count()).group_by(of.gate, of.state)):
+                found.setdefault(gate, {})[state] = number
+        return found
 
     def decided(self, gate: str, since: float | None, until: float | None) -> list[CaseRecord]:
         of = CASES.c

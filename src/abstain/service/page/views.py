@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..._core.pages import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from ..bodies import CaseReply, GateReply, ReviewReply, as_seconds
-from ..savings import BOUNDS, ESTIMATED, OverTime, Savings
+from ..savings import BOUNDS, ESTIMATED, OverTime, Priced, Savings
 from ..service import Counters
 
 NONE = "\u2013"
@@ -164,8 +164,8 @@ def gate(
         "made": made,
         "base": base,
         "less": None if made is None or base is None or base.price <= 0.0 else 1.0 - made.price / base.price,
-        "rows": [(one, KNOWN.get(one.known, "")) for one in savings.policies],
-        "bounds": any(one.known == BOUNDS for one in savings.policies),
+        "rows": [(one, known(one)) for one in savings.policies],
+        "bounds": any(known(one) == KNOWN[BOUNDS] for one in savings.policies),
         "health": health,
         "alarms": [one for one in health["models"] if one["alarm"] is not None],
         "policy": [row for row in policy[:MOST_ROWS] if (row.get("weight") or 0.0) >= 0.005],
@@ -179,6 +179,11 @@ def gate(
         "stakes": settings.get("max_stake") is not None
         or not isinstance(settings.get("mistake_price", 1.0), (int, float)),
     }
+
+
+def known(row: Priced) -> str:
+    """How a price is known, in words, unless it is exact; bounds that are written alike are no bounds."""
+    return "" if row.known == BOUNDS and money(row.lowest) == money(row.highest) else KNOWN.get(row.known, "")
 
 
 def leader(policy: Sequence[Mapping[str, Any]]) -> str:

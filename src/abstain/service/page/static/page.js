@@ -83,7 +83,7 @@
     const narrow = byId("price").clientWidth < 480;
     const trace = (y, name, colour, more) => ({ type: "scatter", mode: shown.x.length > 1 ? "lines" : "markers", x: shown.x, y, name: plain(short(name)), line: { color: colour, width: 2 }, ...more });
     const put = (id, data, more, y) => Plotly.react(byId(id), data, layout(more, y, narrow), config);
-    put("price", shown.price.map((line) => trace(line.y, line.name, line.colour, { opacity: line.kind === "model" ? 0.75 : 1, line: { color: line.kind === "gate" ? style("--mark") : line.kind === "today" ? style("--ink") : line.colour, width: line.kind === "gate" ? 3.5 : line.kind === "today" ? 2 : 1.5, dash: DASHES[line.kind] }, hovertemplate: "%{y:.3g}" })), {}, {});
+    put("price", shown.price.map((line) => trace(line.y, line.name, line.colour, { opacity: line.kind === "model" && !dark.matches ? 0.8 : 1, line: { color: line.kind === "gate" ? style("--mark") : line.kind === "today" ? style("--ink") : line.colour, width: line.kind === "gate" ? 3.5 : line.kind === "today" ? 2 : 1.5, dash: DASHES[line.kind] }, hovertemplate: "%{y:.3g}" })), {}, {});
     legend("price-legend", shown.price.slice().reverse().map((line) => ({ ...line, colour: line.kind === "gate" ? style("--mark") : line.kind === "today" ? style("--ink") : line.colour })), false);
     const share = { tickformat: ".0%", hoverformat: ".1%" };
     const limit = shown.capacity === null ? [] : [trace(shown.x.map(() => shown.capacity), "capacity", style("--warn"), { line: { color: style("--warn"), width: 1.5, dash: "dot" } })];
