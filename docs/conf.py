@@ -160,7 +160,8 @@ html_domain_indices = False  # the index has all names
 html_sidebars = {"index": []}
 html_theme_options = {
     "logo": {"text": "abstain"},
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 9,
+    "external_links": [{"name": "Paper", "url": "https://proceedings.mlr.press/v80/cortes18a.html"}],
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "pygments_light_style": "a11y-high-contrast-light",

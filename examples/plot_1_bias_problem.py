@@ -2,12 +2,12 @@
 The bias problem
 ================
 
-Who updates estimates wherever a loss happens to be known gets them wrong: whether it is known depends on what was
-chosen.
+If you update an expert whenever its loss happens to be known, your estimates are biased, because whether a loss
+is known depends on what you chose.
 
-Two experts (section 4.1 of the paper). On the left of [0, 1] *red* never errs and *blue* often does; on the right red
-abstains, which is dear, and blue never errs. Blue is better. But where red is chosen on the right, blue's success
-there stays hidden, and blue is seen at its worst only.
+Two experts (section 4.1 of the paper): on the left of [0, 1] *red* is never wrong and *blue* often is; on the right
+red abstains, which is expensive, and blue is never wrong. Blue is better. But if red is chosen on the right, blue's
+success there stays hidden, so blue is seen only where it does badly.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ game = ab.instances.bias_problem()
 print("expected loss of red and blue:", game.means)
 
 # %%
-# Three learners play the same twelve streams. The first updates whoever's loss is known, the second only experts that
-# abstain wherever the chosen one does, the third finds such a graph on its way.
+# Three learners play the same twelve streams. The first updates every expert whose loss is known. The second updates
+# only experts that abstain wherever the chosen one does. The third estimates such a graph during the game.
 
 LEARNERS = {
     "UCB-NT on the instance's own graph": lambda: ab.UCBNT(game.experts, cost=game.cost, graph="abstention"),
@@ -39,8 +39,8 @@ for name, followed in red.items():
     print(f"{name}: {trapped} of {RUNS} runs stay with red")
 
 # %%
-# Every line is a run: what a round costs in expectation above following blue, added up. Runs on the instance's own
-# graph go one of two ways, so a mean over them would show what never happens.
+# Each line is one run: the expected extra cost compared with following blue, added up. Runs on the instance's own
+# graph end in one of two ways, so their mean would show something that never happens.
 
 gap = game.means[0] - game.means[1]
 shown = np.arange(99, ROUNDS, 100)

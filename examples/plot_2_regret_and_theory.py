@@ -6,7 +6,7 @@ Theorem 1 promises that the expected regret of EXP3-ABS after :math:`T` rounds i
 
 .. math:: \sqrt{2\,(c^2 + 1)\,T\, \log K}
 
-on any sequence, if its rate was tuned for :math:`T`. What is it in fact?
+on any sequence, if its rate is tuned for :math:`T`. How large is it in practice?
 """
 
 import matplotlib.pyplot as plt
@@ -15,8 +15,8 @@ import numpy as np
 import abstain as ab
 
 # %%
-# Two games with the same bound: points in the plane, drawn independently, and the same points with labels that are
-# inverted in the second and in the fourth fifth, so that whoever was good becomes bad.
+# Two games have the same bound: points in the plane, drawn independently, and the same points with labels that are
+# inverted in the second and the fourth fifth, so that good experts become bad.
 
 COST, ROUNDS, RUNS = 0.2, 20_000, 10
 experts = ab.experts.hyperplanes(dim=2, n_predictors=20, n_rings=10, seed=0)
@@ -25,7 +25,7 @@ fifth = np.arange(ROUNDS) * 5 // ROUNDS
 games = {"independent draws": y, "labels inverted twice": np.where(fifth % 2 == 1, -y, y)}
 
 # %%
-# Two rates: the tuned one has to know the horizon, the adaptive one, which is the default, need not.
+# There are two rates. The tuned one has to know the horizon; the adaptive one, which is the default, need not.
 
 RATES = {"tuned": {"eta": "tuned", "horizon": ROUNDS}, "adaptive": {"eta": "adaptive"}}
 regret = {}
@@ -41,8 +41,8 @@ for game, labels in games.items():
         print(f"{game}, {rate}: {regret[game, rate][:, -1].mean():.0f} of {bound:.0f}")
 
 # %%
-# The mean of ten runs, with a band from the least to the largest of them. Regret is against the expert that is best
-# after all rounds, so on the way it may be below 0. The bound of the tuned rate is for the last round only.
+# Lines are means of ten runs, with a band from the smallest to the largest. Regret is measured against the expert that
+# is best after all rounds, so before that it may be negative. The bound of the tuned rate is for the last round.
 
 COLOURS = {"tuned": ("#0072B2", "--"), "adaptive": ("#D55E00", "-")}
 rounds = np.arange(199, ROUNDS, 200)

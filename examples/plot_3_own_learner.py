@@ -2,15 +2,15 @@
 Epsilon-greedy in plain Python
 ==============================
 
-A learner is a class in a module; a study is a table in a TOML file that names it as ``module:Class``. Both lie in one
-folder, and nothing has to be registered or installed.
+A learner is a class in a module, and a study is a table in a TOML file that names it as ``module:Class``. Put both into
+one folder; nothing has to be registered or installed.
 
 The module, ``greedy.py``, in plain Python:
 
 .. literalinclude:: ../../examples/own/greedy.py
    :language: python
 
-The study, ``mine.toml``. What it leaves out is the paper's: 2,000 experts, the 0-1 loss, the seeds.
+The study, ``mine.toml``. Anything it leaves out is as in the paper: 2,000 experts, the 0-1 loss, the seeds.
 
 .. literalinclude:: ../../examples/own/mine.toml
    :language: toml
@@ -30,8 +30,8 @@ from abstain.checks import check_learner
 HERE = Path("own").resolve()  # beside this script
 
 # %%
-# First it is held to the rules that all learners obey: a label is learnt once, a copy goes on as the original does,
-# files can be read back, and more.
+# First, check the rules that all learners obey: a label is learnt once, a copy continues like the original, files can
+# be read back, and more.
 
 sys.path.insert(0, str(HERE))
 from greedy import EpsilonGreedy  # noqa: E402
@@ -40,8 +40,8 @@ experts = ab.experts.hyperplanes(dim=2, n_predictors=4, n_rings=5, seed=0)
 check_learner(lambda: EpsilonGreedy(experts, cost=0.2, seed=0))
 
 # %%
-# Then the study is run, as ``abstain reproduce mine.toml --jobs 1``. Killed and started again, it goes on where it
-# was.
+# Then run the study, as ``abstain reproduce mine.toml --jobs 1`` would. If it is interrupted, it resumes where it
+# stopped.
 
 out = Path(tempfile.mkdtemp())
 command = [sys.executable, "-m", "abstain", "reproduce", str(HERE / "mine.toml"), "--out", str(out), "--jobs", "1"]
@@ -51,7 +51,7 @@ print(results.select("learner", "cost", "expert_set", "draw", "t", "loss", "best
 
 # %%
 # A row has the loss of a learner up to round t, and that of the best expert. Lines are means over two expert sets and
-# two draws, bands go from the least to the largest.
+# two draws; bands go from the smallest to the largest.
 
 regret = (
     results.with_columns(regret=(pl.col("loss") - pl.col("best")) / pl.col("t"))
@@ -67,8 +67,8 @@ for name, colour, dashes in zip(
     of = regret.filter(pl.col("learner") == name)
     axes.fill_between(of["t"], of["least"], of["largest"], color=colour, alpha=0.12, linewidth=0)
     axes.plot(of["t"], of["mean"], color=colour, linestyle=dashes, label=name)
-    print(f"{name}: {of['mean'][-1]:.4f} a round")
-axes.set(xlabel="round", ylabel="regret a round", xscale="log")
+    print(f"{name}: {of['mean'][-1]:.4f} per round")
+axes.set(xlabel="round", ylabel="regret per round", xscale="log")
 axes.set_xticks([50, 100, 200, 500, 1_000, 2_000], [f"{t:,}" for t in (50, 100, 200, 500, 1_000, 2_000)])
 axes.spines[["top", "right"]].set_visible(False)
 axes.legend(frameon=False)

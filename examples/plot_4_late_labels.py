@@ -2,9 +2,8 @@
 Late labels
 ===========
 
-A label rarely comes before the next case has to be decided. A decision carries all that its label needs, so that it
-can be learnt whenever it comes, in any order: with the probabilities of the round it belongs to, not those of the day
-it arrives.
+Labels rarely arrive before the next case has to be decided. A decision holds everything that its label needs, so labels
+can be learnt whenever they come, in any order, with the probabilities of the round they belong to.
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +18,7 @@ X = y[:, np.newaxis] + [0.8, 1.0, 1.2] * rng.normal(size=(ROUNDS, 3))  # the sco
 experts = ab.experts.thresholds(n_models=3, thresholds=np.linspace(0, 2, 20))
 
 # %%
-# One by one: three decisions are made, written down, and learnt in the order in which labels come.
+# One by one: make three decisions, write them down, and learn them in the order in which labels arrive.
 
 learner = ab.DoublyRobust(experts, cost=0.1, seed=1)
 decisions = [learner.decide(x) for x in X[:3]]
@@ -48,8 +47,8 @@ for name in KINDS:
     print(f"{name}:", ", ".join(f"{regret[name, delay][-1]:.0f} after a delay of {delay}" for delay in DELAYS))
 
 # %%
-# A delay costs about what is lost while nothing is known, once: the curves rise for as long, and are nearly parallel
-# then.
+# A delay costs about as much as is lost while nothing is known, and only once: the curves rise during the delay, and
+# are nearly parallel afterwards.
 
 figure, panels = plt.subplots(2, 1, figsize=(6.4, 6.4), sharex=True, sharey=True, layout="constrained")
 shown = np.arange(99, ROUNDS, 100)

@@ -2,11 +2,11 @@
 Confidence thresholds
 =====================
 
-Two models answer with a confidence. A review costs 1, a mistake costs 5. From which confidence on should a model
-answer, and which one? The gate learns it from the outcomes of what it answered.
+Two models answer with a confidence. A review costs 1, a mistake costs 5. Which model should answer, and how confident
+must it be? The gate learns that from the outcomes of its answers.
 
-*Plain* is right as often as it says. *Boastful* is right less often, and claims more than it keeps: no threshold that
-one would guess is right for it.
+*Plain* is right as often as it says. *Boastful* is right less often than it says, so no threshold that you would guess
+is right for it.
 """
 
 import matplotlib.pyplot as plt
@@ -47,8 +47,7 @@ for number, (row, label) in enumerate(zip(cases.iter_rows(named=True), truth, st
 print(gate)
 
 # %%
-# With both models' outcomes in hand one can draw what each threshold would have cost, and where the gate's weight
-# lies.
+# With the outcomes of both models we can draw what each threshold would have cost, and where the gate's weight lies.
 
 levels = np.linspace(0.5, 1.0, 101)
 fixed = {
@@ -69,7 +68,7 @@ for name, colour, dashes in (("plain", "#0072B2", "-"), ("boastful", "#D55E00", 
     )
 above.set(
     xlabel="answers above this confidence",
-    ylabel="price a case",
+    ylabel="price per case",
     title="what a threshold costs; dots: the gate's weight",
 )
 above.legend(frameon=False)
@@ -77,14 +76,14 @@ history = pl.concat(weights).group_by("case", "model").agg(pl.col("weight").sum(
 for name, colour, dashes in (("plain", "#0072B2", "-"), ("boastful", "#D55E00", "--")):
     of = history.filter(pl.col("model") == name)
     below.plot(of["case"], of["weight"], color=colour, linestyle=dashes, label=name)
-below.set(xlabel="case", ylabel="weight", ylim=(0, 1), title="whom the gate follows")
+below.set(xlabel="case", ylabel="weight", ylim=(0, 1), title="which model the gate follows")
 for axes in (above, below):
     axes.title.set_fontsize(10)
     axes.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# What was paid, while it was still learning, too:
+# What was paid, including the time while it was still learning:
 
 print(f"the gate {price.mean():.3f}, of that in the second half {price[CASES // 2 :].mean():.3f}")
 print(f"the best threshold of all, known afterwards: {min(map(min, fixed.values())):.3f}")
