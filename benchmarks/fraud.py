@@ -38,7 +38,7 @@ class Log(NamedTuple):
     """(n, 3) of fraud, as each model has it; NaN: no answer."""
 
 
-def fraud_log(n: int, seed: int, positives: float = 0.02) -> Log:
+def fraud_log(n: int, seed: int | list[int], positives: float = 0.02) -> Log:
     """Make a log of n transactions: log-normal amounts of 60 in the median, and three models.
 
     Two models report a probability of fraud, one of them miscalibrated. Rules answer in a quarter of the cases.

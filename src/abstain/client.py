@@ -268,7 +268,11 @@ class _Calls:
     def _label(gate: str, case: str, label: Any, source: str | None, correction: bool) -> _Call[LabelReply]:
         body = {"label": label} | ({} if source is None else {"source": source})
         path = _gate(gate, "decisions", _segment(case, "case"), "label")
-        return _Call("PUT", path, _one(LabelReply), body | ({"correction": True} if correction else {}))
+
+        def read(answer: httpx.Response) -> LabelReply:
+            return _known(LabelReply, {"case": case, **answer.json()})
+
+        return _Call("PUT", path, read, body | ({"correction": True} if correction else {}))
 
     @staticmethod
     def _label_many(gate: str, labels: Iterable[Mapping[str, Any]]) -> _Call[list[LabelReply]]:

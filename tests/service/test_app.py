@@ -51,7 +51,7 @@ def test_the_smallest_bodies_create_decide_and_label(api):
     assert decided.json()["replayed"] is False
     label = {"label": "x", "source": "outcome" if decided.json()["action"] == "answer" else "review"}
     learnt = api.put("/v1/gates/g/decisions/c1/label", json=label)
-    assert (learnt.status_code, learnt.json()) == (200, {"case": "c1", "status": "learnt"})
+    assert (learnt.status_code, learnt.json()) == (200, {"status": "learnt"})
     assert api.put("/v1/gates/g/decisions/c1/label", json=label).json()["status"] == "duplicate"
     assert api.delete("/v1/gates/g").status_code == 204
     problem(api.get("/v1/gates/g"), 404)

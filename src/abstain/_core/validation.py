@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import AbstainError, InputError, shown
-from ..kernels.passes import all_finite
+from ..kernels.compiling import kernel
 from ..typing import Array, Floats
 
 MOST = 10**8
@@ -116,6 +116,18 @@ def as_row(values: ArrayLike, width: int | None, name: str = "x") -> Floats:
     if width is not None and array.shape[0] != width:
         raise InputError(f"{name}: expected {width} features, got {array.shape[0]}")
     return _finite(array[np.newaxis], name)
+
+
+@kernel
+def all_finite(X: Any) -> bool:
+    """Whether no entry is NaN or infinite."""
+    for i in range(X.shape[0]):
+        bad = 0
+        for k in range(X.shape[1]):
+            bad += not (abs(X[i, k]) < np.inf)
+        if bad:
+            return False
+    return True
 
 
 def _finite(array: Array, name: str) -> Floats:

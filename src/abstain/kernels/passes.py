@@ -83,18 +83,6 @@ def thresholds(scores: Floats, levels: Floats, out: Bools) -> None:
 
 
 @kernel
-def all_finite(X: Any) -> bool:
-    """Whether no entry is NaN or infinite."""
-    for i in range(X.shape[0]):
-        bad = 0
-        for k in range(X.shape[1]):
-            bad += not (abs(X[i, k]) < np.inf)
-        if bad:
-            return False
-    return True
-
-
-@kernel
 def all_within(X: Floats, largest: float) -> bool:
     """Whether ``|X[i, k]| <= largest`` for all entries."""
     for i in range(X.shape[0]):

@@ -73,7 +73,7 @@ def as_log(path: Path, truth: Path | None, options: Options, folder: Path) -> tu
         options = replace(options, labels=chances.labels())
     table, young = _old_enough(table, str(options.labels))
     if young:
-        notes.append(f"The last {young:,} cases are left out: labels take longer than they are old.")
+        notes.append(f"The last {young:,} cases are left out: their labels may still be on their way.")
     models = list(dict.fromkeys(name for frame in frames for name in frame.columns if f"{name}_sure" in frame.columns))
     kind = VALUE if options.max_error is not None else CLASS
     found: dict[str, Any] = {

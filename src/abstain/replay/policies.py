@@ -282,6 +282,7 @@ def policies(out: Outcome, models: list[str], seed: int, max_error: float | None
     for k, key in enumerate(keys):
         sums = out.policies[key]
         lowest, reviewed, mistakes = sums.means
+        mistakes = min(1.0, max(0.0, mistakes))  # estimates may be beyond
         open_ = float(sums.hidden.sum() / n)
         name = name_of(key, models, out, max_error)
         low, high = (float(end.sum() / n) for end in out.blocks_between(key, base))

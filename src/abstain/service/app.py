@@ -34,11 +34,11 @@ from .bodies import (
     GateBody,
     GateReply,
     LabelBody,
-    LabelReply,
     LabelsBody,
     LabelsReply,
     ModeBody,
     ReviewReply,
+    StatusReply,
 )
 from .door import Door, GateRoute
 from .front import LOG, Front, problem, refusal, segment_of
@@ -360,15 +360,16 @@ def _add_cases(app: FastAPI, service: Service) -> None:
         summary="Bring the label of a case",
         tags=["cases"],
         openapi_extra=_needs("label"),
-        response_model=LabelReply,
-        responses={202: {"description": "No such case yet: the label is held for a while.", "model": LabelReply}},
+        response_model=StatusReply,
+        responses={202: {"description": "No such case yet: the label is held for a while.", "model": StatusReply}},
     )
     async def label(gate: GateName, case: PathCase, body: LabelBody, request: Request) -> Response:
         about = request.state.about
         about["case"] = case
         reply = await service.label(gate, case, body)
         about["label_status"] = reply.status
-        return _json(reply, 202 if reply.status == "unknown" else 200, exclude_none=True)
+        status = StatusReply(status=reply.status, detail=reply.detail)
+        return _json(status, 202 if reply.status == "unknown" else 200, exclude_none=True)
 
     @app.post(
         "/v1/gates/{gate}/labels",

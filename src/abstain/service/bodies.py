@@ -403,16 +403,21 @@ class LabelsBody(Body):
     labels: list[LabelRow] = Field(min_length=1, max_length=MOST_ROWS, description="The labels.")
 
 
-class LabelReply(Reply):
+class StatusReply(Reply):
     """What became of a label."""
 
-    case: str = Field(description="The caller's id.")
     status: Status = Field(
         description="learnt; duplicate: it came before; expired: after the window; unknown: no such case yet, it is "
         "held for a while; unused: the gate does not learn from such cases, it is kept for evaluation; corrected. In "
         "lists also conflict (another label came before) and invalid."
     )
     detail: str | None = Field(default=None, description="Why, where that needs a word.")
+
+
+class LabelReply(StatusReply):
+    """What became of the label of one of many cases."""
+
+    case: str = Field(description="The caller's id.")
 
 
 class LabelsReply(Reply):

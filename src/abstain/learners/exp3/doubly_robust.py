@@ -18,6 +18,7 @@ from ...errors import InputError
 from ...experts import Advice, ExpertSet
 from ...kernels.compiling import inline
 from ...typing import Array, Bools, Floats, Ints
+from .carrying import carry_over_guesses, fading
 from .guesses import (
     Guesses,
     believe,
@@ -35,7 +36,7 @@ from .guesses import (
 )
 from .state import ADAPTIVE, ETA, LEARNT, LEAST_PROBABILITY, SQUARES, Memories, Rate
 from .weight_kernels import WeightKernels
-from .weighted import WeightedLearner, carry_over_guesses, fading
+from .weighted import WeightedLearner
 
 GUESS = 2
 """Where the guesses begin in a carry: o and whether the choice was forced come before, what is lost if the label is
