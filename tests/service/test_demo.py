@@ -105,7 +105,7 @@ def test_the_page_tells_the_time_of_the_month_but_other_gates_keep_theirs(tmp_pa
         demo.start_demo(app, service)
         async with app.router.lifespan_context(app):
             await asyncio.wait_for(done.wait(), 60)
-            return (await service.gate(demo.GATE)).created, hasattr(app.state, "clock")
+            return (await service.gate(demo.GATE)).created, isinstance(service.clock, demo.DemoClock)
 
     with sqlite(tmp_path / "gates.db") as store:
         store.lock()

@@ -52,7 +52,15 @@ def opened(url: str, *, new: bool = False) -> "Iterator[SqlStore]":
 
 
 def serve(
-    store: Store = STORE,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            envvar="ABSTAIN_STORE",
+            help="Where the gates are kept: sqlite:///FILE, or postgresql://USER@HOST/DATABASE.",
+            show_default=f"{STORE}; with --demo, a temporary one",
+        ),
+    ] = None,
     host: Annotated[
         str, typer.Option(help="The address to listen on. Any but this machine's own needs keys, or --insecure.")
     ] = "127.0.0.1",

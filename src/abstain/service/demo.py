@@ -136,7 +136,7 @@ def start_demo(app: FastAPI, service: Service) -> None:
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
         async with around(app) as state:
-            task = asyncio.create_task(_play(app, service))
+            task = asyncio.create_task(_play(service))
             try:
                 yield state
             finally:
@@ -147,14 +147,14 @@ def start_demo(app: FastAPI, service: Service) -> None:
     app.router.lifespan_context = lifespan
 
 
-async def _play(app: FastAPI, service: Service) -> None:
+async def _play(service: Service) -> None:
     while not service.ready:
         await asyncio.sleep(0.05)
     try:
         clock = None
         if all(gate.name == GATE for gate in await service.gates()):  # the time of other gates is the real one
             clock = DemoClock()
-            app.state.clock = service._clock = clock
+            service.clock = clock
         await stream(service, clock)
     except ServiceError as error:
         LOG.warning("the demo ended: %s", error)

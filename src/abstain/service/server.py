@@ -10,6 +10,7 @@ import logging
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -35,12 +36,13 @@ HEADER_LIMIT = 32 * 1024
 CONNECTION_LIMIT = 1_024
 """Connections at a time; further ones are answered 503 at once."""
 
+STORE = "sqlite:///gates.db"
 GRACE_SECONDS = 20
 """How long calls under way may take once the server was told to stop."""
 
 
 def serve(
-    store: str = "sqlite:///gates.db",
+    store: str | None = None,
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
@@ -58,7 +60,8 @@ def serve(
     """Serve the gates of a store until SIGTERM or SIGINT; then finish the calls under way, commit and snapshot.
 
     Args:
-        store: Where gates are kept: `sqlite:///gates.db` or `postgresql://...`.
+        store: Where gates are kept: `sqlite:///gates.db`, the default, or `postgresql://...`. With ``demo`` and
+            no store, a temporary folder.
         host: The address to listen on. Any but the loopback needs keys in the store, or `insecure`.
         port: The port; 0 takes a free one.
         fast: With SQLite, let the system decide when to write to disk: a power cut can lose the last seconds.
@@ -83,7 +86,10 @@ def serve(
     if not 0 <= port <= 65_535:
         raise InputError(f"port must be a number from 0 to 65535, not {shown(port)}")
     log_to_stderr(log_level)
-    opened = open_store(store, fast=fast)
+    temporary = tempfile.TemporaryDirectory(prefix="abstain-demo-") if demo and store is None else None
+    if temporary is not None:
+        store = f"sqlite:///{temporary.name}/gates.db"
+    opened = open_store(STORE if store is None else store, fast=fast)
     try:
         opened.lock()
         if check:
@@ -110,6 +116,8 @@ def serve(
             return _run(app, listener, say)
     finally:
         opened.close()
+        if temporary is not None:
+            temporary.cleanup()
 
 
 def is_loopback(host: str) -> bool:

@@ -172,7 +172,8 @@ class Service:
         self.counters = Counters()
         self._snapshot_every = snapshot_every
         self._hold = hold
-        self._clock = clock
+        self.clock = clock
+        """Returns the time in seconds since 1970."""
         self._slots: dict[str, _Slot] = {}
         self._creating = asyncio.Lock()
         self._to_write: deque[tuple[Changes, asyncio.Future[None]]] = deque()
@@ -285,7 +286,7 @@ class Service:
 
     async def _create(self, name: str, body: GateBody) -> GateReply:
         self._check_ready()
-        hosted, batch = await asyncio.to_thread(Hosted.create, name, body, self._clock())
+        hosted, batch = await asyncio.to_thread(Hosted.create, name, body, self.clock())
         hosted.hold = self._hold
         if self._replicas is not None:
             batch.changes.gate.owner = self._replicas.id
@@ -478,7 +479,7 @@ class Service:
         """
         self._slot(name)
         found = await self._read(lambda: self.store.cases(name, state=state, action="review", after=after, limit=limit))
-        now, replies = self._clock(), []
+        now, replies = self.clock(), []
         for record in found:
             asked = json.loads(record.request)
             replies.append(
@@ -545,7 +546,7 @@ class Service:
                     **{one: getattr(health, one) for one in names},
                     "pending": hosted.n_open,
                     "open": number,
-                    "oldest": None if oldest is None else max(0.0, self._clock() - oldest),
+                    "oldest": None if oldest is None else max(0.0, self.clock() - oldest),
                     "capacity_left": hosted.capacity_left(),
                 }
             )
@@ -651,7 +652,7 @@ class Service:
         """Apply operations to a gate in memory, one after the other."""
         cases = list(dict.fromkeys(case for one in taken for case in one.cases))
         known, held = self.store.find(hosted.record.name, cases) if cases else ({}, {})
-        batch = hosted.begin(known, held, self._clock())
+        batch = hosted.begin(known, held, self.clock())
         results: list[Any] = []
         for one in taken:
             if batch.changes.deleted:
@@ -681,7 +682,7 @@ class Service:
             slot.record = record
             if slot.stopped is not None and not accept:
                 raise GateStopped(f"gate {name!r} is {slot.stopped}; `abstain gates accept {name}` resumes it")
-            found = await asyncio.to_thread(restore, self.store, record, self._clock(), accept=accept)
+            found = await asyncio.to_thread(restore, self.store, record, self.clock(), accept=accept)
         except StoreError as error:
             raise StoreUnavailable(str(error)) from error
         except ServiceError:
@@ -716,7 +717,7 @@ class Service:
         assert hosted is not None
         seq = slot.record.next_seq - 1
         try:
-            made = await asyncio.to_thread(hosted.snapshot, self._clock())
+            made = await asyncio.to_thread(hosted.snapshot, self.clock())
             await self._commit(Changes(slot.record, snapshot=made))
         except (ServiceError, AbstainError, OSError) as error:
             LOG.warning("snapshot failed", extra={"fields": {"gate": slot.record.name, "error": str(error)}})
@@ -812,7 +813,7 @@ class Service:
                 await self._sweep(slot)
 
     async def _sweep(self, slot: _Slot) -> None:
-        name, now = slot.record.name, self._clock()
+        name, now = slot.record.name, self.clock()
         window = None if slot.hosted is None else slot.hosted.window
         before = now - (window or 0.0)
         for action in ("answer", "review") if window is not None else ():

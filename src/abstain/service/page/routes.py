@@ -148,7 +148,7 @@ def router(service: Service, door: Door) -> APIRouter:
     async def gates(request: Request) -> Response:
         if not service.ready:
             raise NotReady("The service is starting: it compiles, and replays its journals.")
-        key, now = request.state.key, _now(request)
+        key, now = request.state.key, service.clock()
         shown = [gate for gate in await service.gates() if key is None or key.gate in ("*", gate.name)]
         running = [gate for gate in shown if gate.state == "running"]
         found: dict[str, Savings] = {}
@@ -165,7 +165,7 @@ def router(service: Service, door: Door) -> APIRouter:
         request: Request, gate: GateName, period: Annotated[str, Query(max_length=10)] = views.DEFAULT
     ) -> Response:
         period = period if period in views.PERIODS else views.DEFAULT
-        reply, now = await service.gate(gate), _now(request)
+        reply, now = await service.gate(gate), service.clock()
         admin, reviewer = may(request, "admin"), may(request, "label")
         common: dict[str, Any] = {
             "gate": reply,
@@ -192,7 +192,7 @@ def router(service: Service, door: Door) -> APIRouter:
         reply = await service.gate(gate)
         if case is not None:
             found = await service.decision(gate, case)
-            waiting = [views.reopened(found, _now(request))] if found.label is not None else []
+            waiting = [views.reopened(found, service.clock())] if found.label is not None else []
         else:
             waiting = await service.reviews(gate, limit=1, after=after)
         closed = await service.reviews(gate, state="closed", limit=50) if reply.settings.get("classes") is None else []
@@ -235,11 +235,6 @@ def router(service: Service, door: Door) -> APIRouter:
         return Response(content, headers=headers, media_type=STATIC[name][1])
 
     return routes
-
-
-def _now(request: Request) -> float:
-    """The time by the service's clock, which the demo sets."""
-    return float(getattr(request.app.state, "clock", time.time)())
 
 
 def _inside(target: str) -> str:
