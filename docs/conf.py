@@ -35,12 +35,13 @@ exclude_patterns = ["gallery/*.ipynb", "gallery/*.py"]
 nitpick_ignore_regex = [("py:.*", ".*")]  # names of parameters and of other packages: code, no links
 
 # The menu, by need: under each page those beside it. Pages stay plain Markdown; "Overview <self>" is the page itself.
-service = sorted(path.stem for path in (HERE / "service").glob("*.md") if path.stem != "index")
+service = sorted(f"service/{path.stem}" for path in (HERE / "service").glob("*.md"))
+has_section = "service/index" in service  # else its pages are beside those of the gate
 pages = {
     "index": [
         "Get started <tutorial>",
         "Gate <gate>",
-        *(["Service <service/index>"] if (HERE / "service" / "index.md").exists() else []),
+        *(["Service <service/index>"] if has_section else []),
         "Evidence <evidence>",
         "Theory <concepts>",
         "Research <which>",
@@ -55,8 +56,12 @@ pages = {
         "faq",
         "glossary",
     ],
-    "gate": ["Overview <self>", "replay", "report", "combining", "capacity", "health", "llm", "adapters", "production"],
-    "service/index": ["Overview <self>", *(f"service/{name}" for name in service)],
+    "gate": [
+        "Overview <self>",
+        *("replay", "report", "combining", "capacity", "health", "llm", "adapters", "production"),
+        *([] if has_section else service),
+    ],
+    "service/index": ["Overview <self>", *(page for page in service if page != "service/index")],
     "evidence": ["Overview <self>", "logs", "reproduce", "statements", "benchmarks"],
     "concepts": ["Concepts <self>", "guarantees", "doubly-robust", "feedback", "memory", "successors"],
     "which": ["Which learner? <self>", "howto", "studies", "extend", "datasets", "gallery/index"],
