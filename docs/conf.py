@@ -136,6 +136,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "image_srcset": ["2x"],
+    "thumbnail_size": (600, 420),
     "remove_config_comments": True,
     "min_reported_time": 0,
     "show_memory": False,

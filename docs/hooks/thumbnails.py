@@ -1,4 +1,4 @@
-"""Thumbnails of the gallery have words: the title of the script whose figure they show."""
+"""Thumbnails of the gallery have words, and links on them a name: the title of the script whose figure they show."""
 
 import html
 import re
@@ -7,6 +7,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 THUMBNAIL = re.compile(r'alt=""(?P<rest>[^>]*sphx_glr_(?P<script>\w+)_thumb\.\w+")')
+
+LINK = re.compile(
+    r'<a class="reference internal"(?P<rest> href="plot_\w+\.html"><span class="doc">(?P<title>[^<]+)</span>)'
+)
 
 
 def name(app: Sphinx, page: str, template: str, context: dict[str, str], doctree: nodes.document | None) -> None:
@@ -18,6 +22,8 @@ def name(app: Sphinx, page: str, template: str, context: dict[str, str], doctree
 
     if "body" in context:
         context["body"] = THUMBNAIL.sub(words, context["body"])
+    if page == "gallery/index":  # the style hides the words of the links, also from those who hear the page
+        context["body"] = LINK.sub(r'<a class="reference internal" aria-label="\g<title>"\g<rest>', context["body"])
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
