@@ -27,7 +27,7 @@ from .regret import best_in_hindsight, best_pair
 from .simulate import Best, Trace, prepare, simulate
 from .warmup import warmup
 
-__version__ = "0.2.0"
+__version__ = "1.0.0rc1"
 
 __all__ = [
     "UCB",
