@@ -161,7 +161,8 @@ def test_shadow_mode_takes_what_the_page_sends(url):
     with Client(url) as client:
         client.put_gate("watched", models=["gbm", "rules"], review_price=1, mistake_price=5, mode="shadow")
         for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-            exec(compile(block.replace('"spam", "mail', '"watched", "mail'), "shadow.md", "exec"), {"client": client})
+            block = re.sub(r'"spam",(\s+"mail)', r'"watched",\1', block)
+            exec(compile(block, "shadow.md", "exec"), {"client": client})
         assert client.decision("watched", "mail-17").decision.answer == "spam"
         assert client.decision("watched", "mail-18").decision.action == "review"
 
