@@ -204,7 +204,7 @@ def text_calls(tree):
     """The calls that open, read or write a file as text; archives and descriptors have no encoding."""
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         what, _, name = ast.unparse(call.func).rpartition(".")
-        binary = what in ("os", "tarfile", "archive") or any("b'" in ast.unparse(value) for value in call.args)
+        binary = what in ("os", "tarfile", "archive", "Image") or any("b'" in ast.unparse(value) for value in call.args)
         if name in ("read_text", "write_text") or (name == "open" and not binary):
             yield call
 
