@@ -14,7 +14,10 @@ def demo(
         "out", "demo"
     ),
 ) -> None:
-    """Make a log of three models that read digits, one of which breaks for some days, and replay it."""
+    """Make a log of three models that read digits, one of which breaks for some days, and replay it.
+
+    Example: abstain demo --out out/demo
+    """
     from .replay import replay
 
     with command("demo", "sklearn") as console:

@@ -29,6 +29,11 @@ _BEYOND = "*"
 """Marks policies that review more than there is capacity for."""
 
 
+_LOG, _PRICES, _LABELS = "Columns of the log", "Prices", "When labels arrive, and which"
+_REVIEWERS, _GATE, _COMPARE = "Limits on reviews", "The gate", "What it is compared with"
+"""Groups of options in the help."""
+
+
 def replay(
     log: Annotated[
         Path,
@@ -41,27 +46,34 @@ def replay(
     truth: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[LABELS]", help="For a gate's own cases: a file with the columns id and label.", show_default=False
+            metavar="LABELS", help="For a gate's own cases: a file with the columns id and label.", show_default=False
         ),
     ] = None,
-    label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of true labels.")] = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column of true labels.", rich_help_panel=_LOG)
+    ] = None,
     model: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=ANSWER:CONFIDENCE",
             help="A model: its columns of classes and of confidences; NAME=ANSWER if it has none. Repeatable.",
+            rich_help_panel=_LOG,
         ),
     ] = None,
     probability: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=COLUMN", help="A model: its column of probabilities of one of two classes. Repeatable."
+            metavar="NAME=COLUMN",
+            help="A model: its column of probabilities of one of two classes. Repeatable.",
+            rich_help_panel=_LOG,
         ),
     ] = None,
     positive: Annotated[
         str | None,
         typer.Option(
-            metavar="CLASS", help="The class that probabilities refer to; by default as names tell, such as 1 or yes."
+            metavar="CLASS",
+            help="The class that probabilities refer to; by default as names tell, such as 1 or yes.",
+            rich_help_panel=_LOG,
         ),
     ] = None,
     value: Annotated[
@@ -69,101 +81,158 @@ def replay(
         typer.Option(
             metavar="NAME=NUMBER:ERROR",
             help="A model: its column of numbers and its column of expected errors. Repeatable.",
+            rich_help_panel=_LOG,
         ),
     ] = None,
     task: Annotated[
-        str | None, typer.Option(help="classes, binary or number; by default found from the models.")
+        str | None,
+        typer.Option(help="classes, binary or number; by default found from the models.", rich_help_panel=_LOG),
     ] = None,
     cost: Annotated[
-        float | None, typer.Option(help="The cost of a review relative to a mistake; 0.2 if you give no prices.")
+        float | None,
+        typer.Option(
+            help="The cost of a review relative to a mistake; 0.2 if you give no prices.", rich_help_panel=_PRICES
+        ),
     ] = None,
-    review_price: Annotated[float | None, typer.Option(help="The price of a review, in your unit.")] = None,
+    review_price: Annotated[
+        float | None, typer.Option(help="The price of a review, in your unit.", rich_help_panel=_PRICES)
+    ] = None,
     mistake_price: Annotated[
-        float | None, typer.Option(help="The price of a mistake; with --mistake-column, the highest price.")
+        float | None,
+        typer.Option(help="The price of a mistake; with --mistake-column, the highest price.", rich_help_panel=_PRICES),
     ] = None,
     mistake_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of prices of a mistake, one per row.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of prices of a mistake, one per row.", rich_help_panel=_PRICES),
     ] = None,
     fixed_price: Annotated[
         list[str] | None,
         typer.Option(
             metavar="SAID:TRUE=PRICE",
             help="The price of one kind of mistake, such as fraud:ok=5 for a false alarm. Repeatable.",
+            rich_help_panel=_PRICES,
         ),
     ] = None,
     max_error: Annotated[
-        float | None, typer.Option(help="For numbers: the error that counts as a whole mistake.")
+        float | None,
+        typer.Option(help="For numbers: the error that counts as a whole mistake.", rich_help_panel=_PRICES),
     ] = None,
     capacity: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="The share of cases that people can review.")
+        float | None,
+        typer.Option(metavar="SHARE", help="The share of cases that people can review.", rich_help_panel=_REVIEWERS),
     ] = None,
     capacity_per_day: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="The number of cases that people can review per day.")
+        float | None,
+        typer.Option(
+            metavar="NUMBER", help="The number of cases that people can review per day.", rich_help_panel=_REVIEWERS
+        ),
     ] = None,
     percent: Annotated[
-        bool, typer.Option("--percent", help="Confidences and probabilities above 1 are per cent.")
+        bool,
+        typer.Option("--percent", help="Confidences and probabilities above 1 are per cent.", rich_help_panel=_LOG),
     ] = False,
     fold_case: Annotated[
-        bool, typer.Option("--fold-case", help="Classes that differ only in capitals are the same.")
+        bool,
+        typer.Option("--fold-case", help="Classes that differ only in capitals are the same.", rich_help_panel=_LOG),
     ] = False,
     labels: Annotated[
         str | None,
         typer.Option(
             help="Which labels come back: answered, reviewed or both; or two probabilities, after an answer and after "
-            "a review, such as 0.05,1.0. By default answered, or what a gate's own cases tell."
+            "a review, such as 0.05,1.0. By default answered, or what a gate's own cases tell.",
+            rich_help_panel=_LABELS,
         ),
     ] = None,
-    delay: Annotated[int, typer.Option(metavar="ROWS", help="How many rows late labels arrive.")] = 0,
+    delay: Annotated[
+        int, typer.Option(metavar="ROWS", help="How many rows late labels arrive.", rich_help_panel=_LABELS)
+    ] = 0,
     time: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of times of cases: dates, or seconds.")
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="The column of times of cases: dates, or seconds.", rich_help_panel=_LABELS
+        ),
     ] = None,
     label_time: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of times at which labels arrived.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of times at which labels arrived.", rich_help_panel=_LABELS),
     ] = None,
     maturity: Annotated[
         str | None,
         typer.Option(
-            metavar="AGE", help='The age at which labels are learnt, if early ones are special: rows, or "14 days".'
+            metavar="AGE",
+            help='The age at which labels are learnt, if early ones are special: rows, or "14 days".',
+            rich_help_panel=_LABELS,
         ),
     ] = None,
     learner: Annotated[
-        str | None, typer.Option(help="Another learner for the gate, such as Exp3Abs, or your own as module:Class.")
+        str | None,
+        typer.Option(
+            help="Another learner for the gate, such as Exp3Abs, or your own as module:Class.", rich_help_panel=_GATE
+        ),
     ] = None,
     combine: Annotated[
-        bool, typer.Option(help="Whether the gate combines its models: one more model, learnt from all their answers.")
+        bool,
+        typer.Option(
+            help="Whether the gate combines its models: one more model, learnt from all their answers.",
+            rich_help_panel=_GATE,
+        ),
     ] = False,
     warm_start: Annotated[
         float,
-        typer.Option(metavar="SHARE", help="The share of the log that the gate learns from first, with all labels."),
+        typer.Option(
+            metavar="SHARE",
+            help="The share of the log that the gate learns from first, with all labels.",
+            rich_help_panel=_GATE,
+        ),
     ] = 0.0,
     start: Annotated[
         str | None,
         typer.Option(
-            metavar="MODEL:THRESHOLD", help="The policy that the gate begins with, such as gbm:0.7; or gbm:review."
+            metavar="MODEL:THRESHOLD",
+            help="The policy that the gate begins with, such as gbm:0.7; or gbm:review.",
+            rich_help_panel=_GATE,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seeds the gate's random choices and the intervals.")] = 0,
-    seeds: Annotated[int, typer.Option(help="How many gates to play, each with its own random choices.")] = 4,
+    seed: Annotated[
+        int, typer.Option(help="Seeds the gate's random choices and the intervals.", rich_help_panel=_GATE)
+    ] = 0,
+    seeds: Annotated[
+        int, typer.Option(help="How many gates to play, each with its own random choices.", rich_help_panel=_GATE)
+    ] = 4,
     today: Annotated[
         str | None,
-        typer.Option(metavar="MODEL:THRESHOLD", help="The threshold in use today, which the gate is compared with."),
+        typer.Option(
+            metavar="MODEL:THRESHOLD",
+            help="The threshold in use today, which the gate is compared with.",
+            rich_help_panel=_COMPARE,
+        ),
     ] = None,
     decided: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="The column of what was decided: the model that answered, or review."),
+        typer.Option(
+            metavar="COLUMN",
+            help="The column of what was decided: the model that answered, or review.",
+            rich_help_panel=_COMPARE,
+        ),
     ] = None,
     observed: Annotated[
         str | None,
         typer.Option(
-            metavar="COLUMN", help="The column of the probability, at the decision, that the label would be seen."
+            metavar="COLUMN",
+            help="The column of the probability, at the decision, that the label would be seen.",
+            rich_help_panel=_COMPARE,
         ),
     ] = None,
-    unit: Annotated[str, typer.Option(help="The unit of prices, such as EUR.")] = "",
+    unit: Annotated[str, typer.Option(help="The unit of prices, such as EUR.", rich_help_panel=_PRICES)] = "",
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for the results.")] = Path("out", "replay"),
 ) -> None:
     """Replay a log of models' answers: what would a gate have cost, compared with one threshold set once?
 
     Columns that you do not name are found by their names, such as gbm and gbm_confidence.
+
+    Example: abstain replay log.csv --review-price 1 --mistake-price 5 --unit EUR
+
+    With late labels, against today's threshold: add --time time --label-time label_time --today gbm:0.8
     """
     with command("replay", stopped="Interrupted; nothing was written.") as console, stopped_by_signals():
         from ..replay.options import CLASS, PROBABILITY, VALUE, Options, labels_that_come, model_columns, start_policy
