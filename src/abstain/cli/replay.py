@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._core.terminal import progress, say
+from .._core.terminal import printable, progress, say
 from .console import command
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ..replay.options import Options
-    from ..replay.policies import Policy, Replay
+    from ..replay.policies import Replay
 
 _MANY = 20
 """Names of columns in a line."""
-_WIDE = 100
-"""Characters; in a narrower terminal the table has no column for differences in money."""
 _PARTS, _BAR = 15, 30
 """Lines of what was saved where, and the longest of their bars."""
 _BEYOND = "*"
@@ -254,7 +252,8 @@ def replay(
         )  # fmt: skip
 
         def tell(found: Options, dropped: list[str], unused: list[str]) -> None:
-            if truth is None and (options.label != found.label or options.models != found.models):
+            guessed = options.label != found.label or not options.models
+            if truth is None and guessed:
                 say(console, *what_was_found(options, found, dropped, unused))
                 say(console, "The whole command:", f"  {found.command(str(log), str(out))}")
 
@@ -298,46 +297,52 @@ def what_was_found(given: "Options", found: "Options", dropped: list[str], unuse
 
 def show(console: "Console", found: "Replay", out: Path) -> None:
     """The table, the verdict, and where the rest is."""
+    from rich import box
     from rich.table import Table
 
-    from ..replay.wording import per_cent
+    from ..replay.wording import GATE_FILE, per_cent, unit_of
 
     for warning in found.warnings:
-        say(console, f"Warning: {warning}", style="bold red")
-    wide = console.width >= _WIDE
-    table = Table(title=f"{found.log}: {found.scored_rows:,} of {found.rows:,} rows scored")
-    table.add_column("policy", min_width=12)
-    for column in ("price a case", "mistakes", "reviews"):
-        table.add_column(column, justify="right")
+        _tell(console, f"Warning: {warning}", style="bold red")
+    table = Table(
+        title=f"{found.log}: {found.scored_rows:,} of {found.rows:,} rows scored",
+        box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0),
+    )  # fmt: skip
+    table.add_column("policy")
+    unit = unit_of(found.price, found.unit)
+    price = f"{unit}\nper case" if unit else "price\nper case"
     bounds = bool(found.left_out) and found.effective is None
-    what = f"against {found.baseline}" + (
-        f"{', %' * (not wide)}\n(95 % interval of it)" if not bounds else "\nfrom, to"
-    )
-    table.add_column(what, justify="right", no_wrap=True)
-    if wide and not bounds:
-        table.add_column("in money", justify="right")
-    for policy in found.policies:
-        style = "bold" if policy.kind == found.lead else None
-        table.add_row(policy.name, *_cells(found, policy, wide), style=style)
+    against = f"against {found.baseline}" + (f",\n{price.replace(chr(10), ' ')}" if bounds else ", %\n(95 % interval)")
+    for head in (price, "mistakes", "reviews", against, *([] if bounds else [price])):
+        table.add_column(head, justify="right", no_wrap=True)
+    for policy, cells in zip(found.policies, _cells(found, bounds), strict=True):
+        table.add_row(policy.name, *cells, style="bold" if policy.kind == found.lead else None)
     console.print(table, markup=False)
     if any(policy.beyond(found.share) for policy in found.policies):
-        say(console, f"{_BEYOND} more reviews than the {per_cent(found.share or 0.0)} there is capacity for")
-    say(console, found.verdict, *found.beside)
+        _tell(console, f"{_BEYOND} more reviews than the {per_cent(found.share or 0.0)} there is capacity for")
+    _tell(console, found.verdict, *found.beside)
     say(console, *_saved(found))
-    notes = (f"Note: {note}" for note in found.notes if note not in found.beside)
-    say(console, *notes, f"Report: {out / 'report.html'}")
+    _tell(console, *(f"Note: {note}" for note in found.notes if note not in found.beside))
+    say(console, f"Report: {out / 'report.html'}")
+    _tell(console, *(f"Next: {step.replace(GATE_FILE, str(out / GATE_FILE))}" for step in found.next))
+
+
+def _tell(console: "Console", *texts: str, style: str | None = None) -> None:
+    """Print sentences; a terminal gets them wrapped between words, a file one per line."""
+    for text in texts:
+        console.print(printable(text), markup=False, highlight=False, soft_wrap=not console.is_terminal, style=style)
 
 
 def _saved(found: "Replay") -> list[str]:
     """Where the saving came from, in lines of a few parts."""
-    from ..replay.wording import money
+    from ..replay.wording import money, unit_of
 
     if not found.saved or found.left_out:
         return []
     parts, step = found.saved, -(-len(found.saved) // _PARTS)
     rows = [parts[k : k + step] for k in range(0, len(parts), step)]
     total = sum(part.saved for part in parts)
-    lines = [f"Saved, by part of the log (in all {money(total, found.price, found.unit)}):"]
+    lines = [f"Saved, by part of the log (in all {money(total, found.price, unit_of(found.price, found.unit))}):"]
     sums = [found.price * sum(part.saved for part in row) for row in rows]
     most = max(map(abs, sums)) or 1.0
     decimals = 0 if most >= 100.0 else 2
@@ -347,18 +352,28 @@ def _saved(found: "Replay") -> list[str]:
     return lines
 
 
-def _cells(found: "Replay", policy: "Policy", wide: bool) -> list[str]:
-    from ..replay.wording import against, money, per_cent, price_of
+def _cells(found: "Replay", bounds: bool) -> list[list[str]]:
+    """The rows of the table; in a column, all numbers have the same decimals."""
+    from ..replay.wording import against, column, decimals
 
-    reviews = per_cent(policy.reviewed) + _BEYOND * policy.beyond(found.share)
-    cells = [price_of(policy, found.price, found.unit), per_cent(policy.mistakes), reviews]
-    if policy.difference is None or policy.low is None or policy.high is None:
-        return cells
-    if found.left_out and found.effective is None:  # in money: per cent of what?
-        ends = (money(end, found.price, "") for end in (policy.low, policy.high))
-        return [*cells, " to ".join(end if end.startswith("-") else f"+{end}" for end in ends)]
-    share, interval = against(policy)
-    share = share if wide else share.removesuffix(" %")
-    cells.append(f"{share} ({interval})" if interval else share)
-    amount = money(policy.difference, found.price, found.unit)
-    return cells + [amount if amount.startswith("-") else f"+{amount}"] * wide
+    price, policies = found.price, found.policies
+    lead = next((one for one in policies if one.kind == found.lead), policies[0])
+    digits = decimals(lead.loss * price)
+    mistakes, reviews = column([one.mistakes for one in policies]), column([one.reviewed for one in policies])
+    rows = []
+    for one, wrong, seen in zip(policies, mistakes, reviews, strict=True):
+        ends = [one.loss] if one.known else [one.lowest or 0.0, one.highest or 0.0]
+        cells = [
+            " to ".join(f"{end * price:,.{digits}f}" for end in ends),
+            wrong,
+            seen + _BEYOND * one.beyond(found.share),
+        ]
+        if one.difference is not None and one.low is not None and one.high is not None:
+            if bounds:  # in money: per cent of what?
+                cells.append(" to ".join(f"{end * price:+,.{digits}f}" for end in (one.low, one.high)))
+            else:
+                share, interval = against(one)
+                cells.append(f"{share.removesuffix(' %')} ({interval})" if interval else "")
+                cells.append(f"{one.difference * price:+,.{digits}f}")
+        rows.append(cells)
+    return rows
