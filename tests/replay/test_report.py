@@ -245,7 +245,7 @@ def test_warnings_and_what_is_beside_the_verdict_come_first():
 
 def test_rows_that_were_left_out_are_said_at_the_top():
     _, seen = read(page.html(REPLAYS["number"]))
-    assert "18,000 of 20,000 are counted here; 12 rows of the log have no label." in seen
+    assert "18,000 of 20,000 rows are counted; 12 rows of the log have no label." in seen
     assert "left out" not in page.html(REPLAYS["one"]).split("<script", 1)[0]
 
 
@@ -444,7 +444,7 @@ def test_the_retuned_threshold_is_in_the_headline():
     rival = Versus("retuned-own", "re-tuned", -0.01, -0.02, -0.005, -0.1, -0.2, -0.05)
     price, told = page.retuned(replace(a_replay(), rivals=[rival]))
     assert price.endswith(" EUR")
-    assert told.replace(MINUS, "-") == "the gate against it: -10.0 % (-20.0 to -5.0 %)"
+    assert told == "the gate: 10 % less (95 % interval: 5.0 % to 20 % less)"
     assert page.retuned(a_replay()) is None
 
 

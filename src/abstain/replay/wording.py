@@ -310,15 +310,19 @@ def against_rivals(rivals: list[Versus], setting: Setting) -> list[str]:
     """One sentence for each rival: is the policy of the verdict cheaper?"""
     found = []
     for rival in rivals:
-        if rival.share is None or rival.share_low is None or rival.share_high is None:
-            told = f"{_from_to(rival.low, rival.high, setting.money)} per case (bounds, with chance)"
-        else:
-            size = _less_or_more(rival.share, per_cent)
-            told = f"{size} (95 % interval: {_from_to(rival.share_low, rival.share_high, per_cent)})"
+        told = in_words(rival) or (f"{_from_to(rival.low, rival.high, setting.money)} per case (bounds, with chance)")
         sure = "it is cheaper" if rival.high < 0.0 else "it is more expensive" if rival.low > 0.0 else ""
         sure = sure or ("not identified" if rival.share is None else "the difference is within chance")
         found.append(f"Against {INSTEAD[rival.kind]}: {told}; {sure}.")
     return found
+
+
+def in_words(rival: Versus) -> str:
+    """How much less or more than a rival it costs, in per cent of the rival, with the interval; "" for bounds."""
+    if rival.share is None or rival.share_low is None or rival.share_high is None:
+        return ""
+    interval = _from_to(rival.share_low, rival.share_high, per_cent)
+    return f"{_less_or_more(rival.share, per_cent)} (95 % interval: {interval})"
 
 
 def _less_or_more(value: float, text: Callable[[float], str]) -> str:

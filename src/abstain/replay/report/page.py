@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..._core.files import write_bytes
 from ..._core.pages import environment
 from ..policies import Policy, Replay
-from ..wording import against, column, decimals, per_cent, unit_of
+from ..wording import against, column, decimals, in_words, per_cent, unit_of
 from . import figures
 from .figures import MONEY, POLICIES, Drawn, Look, areas, bars, curves, lines, model_looks, share
 
@@ -105,8 +105,8 @@ def retuned(replay: Replay) -> tuple[str, str] | None:
     rival = next((one for one in replay.rivals if one.kind == "retuned-own"), None)
     if own is None or rival is None or not own.known:
         return None
-    share, interval = (text.replace("-", MINUS) for text in against(rival))
-    told = f"{who(replay)[1]} against it: {share} ({interval} %)" if share else ""
+    told = in_words(rival)
+    told = f"{who(replay)[1]}: {told}" if told else ""
     return amount(replay, own.loss * replay.price, scale(replay)), told
 
 
