@@ -374,6 +374,6 @@ def _cells(found: "Replay", bounds: bool) -> list[list[str]]:
             else:
                 share, interval = against(one)
                 cells.append(f"{share.removesuffix(' %')} ({interval})" if interval else "")
-                cells.append(f"{one.difference * price:+,.{digits}f}")
+                cells.append(f"{round(one.difference * price, digits) + 0.0:+,.{digits}f}")  # no "-0.00"
         rows.append(cells)
     return rows
