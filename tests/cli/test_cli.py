@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import abstain as ab
@@ -36,6 +37,34 @@ def test_reproduce_says_what_is_wrong(tmp_path):
     result = CliRunner().invoke(app, ["reproduce", "nothing", "--out", str(tmp_path)])
     assert result.exit_code == 2
     assert "expected one of main, regret" in result.output
+
+
+def commands(command, *words):
+    """The words that call each command and group."""
+    yield words
+    for name, one in getattr(command, "commands", {}).items():
+        yield from commands(one, *words, name)
+
+
+def test_every_command_shows_an_example_in_its_help():
+    for words in commands(typer.main.get_command(app)):
+        name = " ".join(("abstain", *words))
+        text = " ".join(CliRunner().invoke(app, [*words, "--help"]).output.split())
+        assert "Example" in text, name
+        if words:  # of this command itself
+            assert name in text[text.index("Example") :].partition("╭")[0], name
+
+
+def test_help_is_in_groups():
+    def panels(command):
+        return {getattr(one, "rich_help_panel", None) for one in command}
+
+    main = typer.main.get_command(app)
+    assert None not in panels(main.commands.values())
+    assert len(panels(main.commands.values())) > 2
+    options = [one for one in main.commands["replay"].params if one.name not in ("log", "truth", "out")]
+    assert None not in panels(options)
+    assert len(panels(options)) > 4
 
 
 IMPORT = """

@@ -64,7 +64,7 @@ def test_a_warning_is_loud_and_no_error(tmp_path):
     result = CliRunner().invoke(app, [*arguments, str(tmp_path / "out"), "--positive", "legit"])
     assert result.exit_code == 0, result.output
     text = " ".join(result.output.split())
-    assert text.index("Warning: m is wrong in") < text.index("price a case")
+    assert text.index("Warning: m is wrong in") < text.index("per case")
     result = CliRunner().invoke(app, [*arguments, str(tmp_path / "out"), "--positive", "fraud"])
     assert "Warning" not in result.output
 

@@ -9,8 +9,9 @@ from html.parser import HTMLParser
 import plotly.graph_objects as go
 import pytest
 
+import abstain as ab
 from abstain.errors import FileError
-from abstain.replay.policies import Curve, Policy, Saved, Timeline
+from abstain.replay.policies import Curve, Policy, Saved, Timeline, Versus
 from abstain.replay.report import figures, page
 from abstain.replay.report.page import MINUS, meanings, rows, sections
 
@@ -101,8 +102,9 @@ def test_every_replay_has_a_page(name, tmp_path):
 def test_the_order_of_the_page():
     _, seen = read(page.html(REPLAYS["capacity"]))
     words = (
-        "The gate would have cost", "Saved per 1,000 cases", "All policies", "Price over time", "Reviews over time",
-        "Model followed over time", "Threshold over time", "Answers that were there", "Answering more",
+        "The gate would have cost", "Saved per 1,000 cases", "All policies", "What the words mean",
+        "Price over time", "Reviews over time",
+        "Model followed over time", "Threshold over time", "Model availability", "Cost of mistakes by",
         "Mistakes by class", "What was unknown", "Worth knowing", "How it was computed",
         "abstain replay orders-2024.csv", "5 MB",
     )  # fmt: skip
@@ -186,8 +188,8 @@ def test_money_saved():
 
 def test_money_lost():
     found = page.money(against_tuned(0.25, 0.02, 0.08, price=1.0, unit=""))
-    assert (found.title, found.amount, found.interval) == ("Lost per 1,000 cases", "50.0", "20.0 to 80.0")
-    assert "The gate loses: it costs 50.0 more than one threshold" in found.sentence
+    assert (found.title, found.amount, found.interval) == ("Lost per 1,000 cases", "50.00 mistakes", "20.00 to 80.00")
+    assert "The gate loses: it costs 50.00 mistakes more than one threshold" in found.sentence
     assert "side of a loss" in found.sentence
 
 
@@ -232,8 +234,8 @@ def test_warnings_and_what_is_beside_the_verdict_come_first():
     words = (
         "Warning: gbm is never right.",
         "The gate would have cost",
-        "Re-tuned is cheaper.",
         "Saved per",
+        "Re-tuned is cheaper.",
         "Another.",
     )
     places = [seen.index(word) for word in words]
@@ -243,7 +245,7 @@ def test_warnings_and_what_is_beside_the_verdict_come_first():
 
 def test_rows_that_were_left_out_are_said_at_the_top():
     _, seen = read(page.html(REPLAYS["number"]))
-    assert "18,000 of 20,000 are counted here; 12 rows of the log have no label." in seen
+    assert "18,000 of 20,000 rows are counted; 12 rows of the log have no label." in seen
     assert "left out" not in page.html(REPLAYS["one"]).split("<script", 1)[0]
 
 
@@ -427,3 +429,38 @@ def test_where_the_saving_came_from():
     drawn = figures.saved(found)
     assert drawn.figure["data"][0]["y"] == [20.0, -5.0]
     assert "from 11 March 2026, 100 cases: 20" in drawn.figure["data"][0]["customdata"]
+
+
+def test_when_it_was_made_and_what_to_do_next():
+    found = replace(a_replay(), period="1 March 2026 to 30 March 2026", next=["Let the gate watch first."])
+    _, seen = read(page.html(found))
+    assert "Replay of orders-2024.csv, 1 March 2026 to 30 March 2026. Made on " in seen
+    assert f"with abstain {ab.__version__}" in seen
+    assert seen.index("What to do next Let the gate watch first.") < seen.index("All policies")
+    assert "What to do next" not in read(page.html(a_replay()))[1]
+
+
+def test_the_retuned_threshold_is_in_the_headline():
+    rival = Versus("retuned-own", "re-tuned", -0.01, -0.02, -0.005, -0.1, -0.2, -0.05)
+    price, told = page.retuned(replace(a_replay(), rivals=[rival]))
+    assert price.endswith(" EUR")
+    assert told == "the gate: 10 % less (95 % interval: 5.0 % to 20 % less)"
+    assert page.retuned(a_replay()) is None
+
+
+def test_axes_of_prices_begin_at_zero():
+    drawn = {section.key: section.drawn.figure["layout"]["yaxis"] for section in sections(small())}
+    assert {drawn[key]["rangemode"] for key in ("prices", "curves")} == {"tozero"}
+
+
+def test_shares_below_each_other_have_the_same_decimals():
+    for row in zip(*((one.mistakes, one.reviews) for one in rows(a_replay())), strict=True):
+        assert len({cell.partition(".")[2] for cell in row}) == 1
+    patterns = [key.pattern for key in figures.areas(figures.followed(small()), figures.model_looks(["a", "b"])).legend]
+    assert len(set(patterns)) == len(patterns)  # areas can be told apart in grey
+
+
+def test_without_prices_a_unit_is_a_mistake():
+    _, seen = read(page.html(REPLAYS["loses"]))
+    assert "No prices were given, so costs are counted in mistakes." in seen
+    assert "mistakes more than one threshold" in seen

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from abstain.replay.play import COMPILING, blocks, pieces
 from abstain.replay.policies import Policy, Stretch, Versus, intervals
 from abstain.replay.report import page
 from abstain.replay.run import FILES, replay
-from abstain.replay.wording import Setting, against_rivals, per_year, verdict
+from abstain.replay.wording import Setting, against_rivals, next_steps, per_year, verdict
 
 from .logs import options, small_log
 
@@ -167,7 +168,7 @@ def test_pieces_of_any_log():
         (-0.03, 0.15, {}, "than today's threshold, gbm from 0.85 on (1.00 EUR): it saves 13,500 EUR on 90,000 cases."),
         (-0.03, 0.15, {}, "15 % less (95 % interval: 10 % to 20 %) than today's"),
         (-0.03, 0.15, {"stretch": EVENT}, "it saved 13,500 EUR on 90,000 cases, all of it between 11 March 2026 and "
-         "15 March 2026, in 17 % of the cases (in the others it costs 0.025 EUR more a case): one event is no rate"),
+         "15 March 2026, in 17 % of the cases (in the others it costs 0.025 EUR more per case): one event is no rate"),
         (-0.03, 0.15, {"share": 0.1}, "cases; today's threshold sends 30 % to review, more than the 10 % there is"),
         (0.0001, 0.15, {}, "about as much"),
         (0.0001, 0.15, {"share": 0.1}, "within chance; today's threshold sends 30 % to review"),
@@ -205,16 +206,16 @@ def test_verdict_without_a_threshold_of_today():
 @pytest.mark.parametrize(
     ("ends", "words"),
     [
-        ((-0.05, -0.03, -0.01), "-25.0 % (95 % interval: -15.0 to -5.0), cheaper."),
-        ((0.05, 0.01, 0.09), "+25.0 % (95 % interval: +5.0 to +45.0), dearer."),
-        ((0.0, -0.01, 0.01), "+0.0 % (95 % interval: -5.0 to +5.0), a difference within chance."),
+        ((-0.05, -0.03, -0.01), "25 % less (95 % interval: 5.0 % to 15 % less); it is cheaper."),
+        ((0.05, 0.01, 0.09), "25 % more (95 % interval: 5.0 % to 45 % more); it is more expensive."),
+        ((0.0, -0.01, 0.01), "0 % more (95 % interval: 5.0 % less to 5.0 % more); the difference is within chance."),
     ],
 )
 def test_every_rival_has_a_sentence(ends, words):
     setting = Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR")
     found = [Versus(kind, kind, *ends, *(end / 0.2 for end in ends)) for kind in ("retuned-own", "stack")]
     own, stack = against_rivals(found, setting)
-    assert own.startswith("Against a threshold tuned again every 500 rows, on the labels of its own answers: ")
+    assert own.startswith("Against a threshold re-tuned every 500 rows on the labels of its own answers: ")
     assert stack.startswith("Against a logistic stack of the models")
     assert own.endswith(words)
     (text,) = against_rivals([Versus("stack", "stack", *ends, None, None, None)], setting)
@@ -289,3 +290,30 @@ def test_memory(tmp_path):
         peaks.append(int(ran.stdout) / 2**10)
     assert peaks[1] < peaks[0] + 400.0, peaks
     assert peaks[1] < 1024.0, peaks
+
+
+@pytest.mark.parametrize(
+    ("ends", "rival", "words"),
+    [
+        ((-0.04, -0.02), ("stack", -0.02), ["Let the gate watch first", "Then let it decide"]),
+        ((-0.04, -0.02), ("stack", 0.01), ["--combine", "Let the gate watch first", "Then let it decide"]),
+        (
+            (-0.04, -0.02),
+            ("retuned-own", 0.01),
+            ["Consider a threshold re-tuned", "Let the gate", "Then let it decide"],
+        ),
+        ((-0.02, 0.02), ("stack", -0.02), ["Keep today's threshold for now, and replay a longer log"]),
+        ((0.02, 0.04), ("stack", -0.02), ["Keep today's threshold: on this log the gate costs more"]),
+    ],
+)
+def test_what_to_do_next(ends, rival, words):
+    kind, low = rival
+    setting = Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR", baseline="today")
+    lead = Policy("gate", "gate", 0.2, 0.1, 0.1, sum(ends) / 2, *ends)
+    versus = [Versus(kind, kind, low + 0.01, low, low + 0.02, None, None, None)]
+    found = next_steps(lead, versus, setting, may_combine=True)
+    assert len(found) == len(words)
+    for sentence, word in zip(found, words, strict=True):
+        assert word in sentence
+    assert not any("--combine" in one for one in next_steps(lead, versus, setting, may_combine=False))
+    assert "next month" in next_steps(replace(lead, kind="decided"), versus, setting, may_combine=True)[0]

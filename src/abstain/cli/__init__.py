@@ -7,19 +7,20 @@ import typer
 from .. import __version__
 from . import backup, compare, console, datasets, demo, gates, keys, replay, reproduce, serve, warmup
 
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help='Online learning with the option to say "I don\'t know".'
-)
-app.add_typer(datasets.app, name="datasets")
-app.command()(replay.replay)
-app.command()(demo.demo)
-app.command()(reproduce.reproduce)
-app.command()(compare.compare)
-app.command()(warmup.warmup)
-app.command()(serve.serve)
-app.add_typer(gates.app, name="gates")
-app.add_typer(keys.app, name="keys")
-app.command()(backup.backup)
+_GATES, _SERVICE, _STUDIES, _SET_UP = "What would a gate save?", "Service", "Studies", "Set-up"
+"""Groups of commands in the help."""
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+app.command(rich_help_panel=_GATES)(replay.replay)
+app.command(rich_help_panel=_GATES)(demo.demo)
+app.command(rich_help_panel=_SERVICE)(serve.serve)
+app.add_typer(gates.app, name="gates", rich_help_panel=_SERVICE)
+app.add_typer(keys.app, name="keys", rich_help_panel=_SERVICE)
+app.command(rich_help_panel=_SERVICE)(backup.backup)
+app.command(rich_help_panel=_STUDIES)(reproduce.reproduce)
+app.command(rich_help_panel=_STUDIES)(compare.compare)
+app.add_typer(datasets.app, name="datasets", rich_help_panel=_STUDIES)
+app.command(rich_help_panel=_SET_UP)(warmup.warmup)
 
 
 def _show_version(wanted: bool) -> None:
@@ -34,7 +35,10 @@ def main(
         bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version)
     ] = False,
 ) -> None:
-    """Online learning with the option to say "I don't know"."""
+    """Online learning with the option to say "I don't know".
+
+    Example: abstain replay log.csv --review-price 1 --mistake-price 5 --unit EUR
+    """
 
 
 def run() -> None:

@@ -16,6 +16,8 @@ def compare(
     """Say what differs between two folders of results: versions, what was asked for, and numbers.
 
     Ends with 0 if nothing does, 1 if something does, 2 if it cannot be said.
+
+    Example: abstain compare out out-on-another-machine
     """
     with command("compare", "studies") as console:
         from ..experiments.compare import differences

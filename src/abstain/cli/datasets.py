@@ -8,7 +8,7 @@ import typer
 from .._core.terminal import progress, say
 from .console import ERROR, command, failed
 
-app = typer.Typer(help="List the data sets: which are here, where, and which are not.", invoke_without_command=True)
+app = typer.Typer(invoke_without_command=True)
 
 Folder = Annotated[Path | None, typer.Option("--data", metavar="DIR", help="A folder with data files, searched first.")]
 Target = Annotated[
@@ -18,7 +18,10 @@ Target = Annotated[
 
 @app.callback()
 def listing(context: typer.Context, data: Folder = None) -> None:
-    """List the data sets: which are here, where, and which are not."""
+    """List the data sets: which are here, where, and which are not.
+
+    Example: abstain datasets --data ~/data
+    """
     context.obj = data
     if context.invoked_subcommand is not None:
         return
@@ -58,7 +61,10 @@ def get(
     names: Annotated[list[str], typer.Argument(metavar="NAME", help="The data sets to download.")],
     data: Target = None,
 ) -> None:
-    """Download public originals, check them and keep them; an interrupted download resumes."""
+    """Download public originals, check them and keep them; an interrupted download resumes.
+
+    Example: abstain datasets get covtype skin
+    """
     from .. import datasets
     from ..errors import AbstainError
 

@@ -14,7 +14,10 @@ def demo(
         "out", "demo"
     ),
 ) -> None:
-    """Make a log of three models that read digits, one of which breaks for some days, and replay it."""
+    """Make a log of three models that read digits, one of which breaks for some days, and replay it.
+
+    Example: abstain demo --out out/demo
+    """
     from .replay import replay
 
     with command("demo", "sklearn") as console:
@@ -33,3 +36,5 @@ def demo(
     replay(
         path, review_price=1.0, mistake_price=5.0, unit="EUR", time="time", label_time="label_time", out=out / "replay"
     )
+    with command("demo") as console:
+        say(console, "Then try your own log: abstain replay log.csv --review-price 1 --mistake-price 5 --unit EUR")

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from ..replay.options import Options
     from ..service.store import CaseRecord, GateRecord, SqlStore
 
-app = typer.Typer(help="List, inspect, export and accept the gates of a store.", no_args_is_help=True)
+app = typer.Typer(
+    help="List, inspect, export and accept the gates of a store.\n\nExample: abstain gates list", no_args_is_help=True
+)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The gate's name.")]
 

@@ -11,7 +11,10 @@ from .console import command
 from .gates import moment
 from .serve import STORE, Store, opened
 
-app = typer.Typer(help="Add, list and revoke API keys. A running server notices within a second.", no_args_is_help=True)
+app = typer.Typer(
+    help="Add, list and revoke API keys. A running server notices within a second.\n\nExample: abstain keys list",
+    no_args_is_help=True,
+)
 
 
 @app.command()

@@ -32,7 +32,10 @@ def reproduce(
     ] = None,
     dask: Annotated[str | None, typer.Option(help="The address of a Dask scheduler to be used instead.")] = None,
 ) -> None:
-    """Run studies, the paper's main one if none is named, and show what comes out."""
+    """Run studies, the paper's main one if none is named, and show what comes out.
+
+    Examples: abstain reproduce main --quick, or abstain reproduce mine.toml --out results
+    """
     if out is None:
         out = Path("out", "quick") if quick else Path("out")
     stopped = f"Interrupted. What is finished is kept in {out}: the same command goes on from there."

@@ -13,7 +13,10 @@ def warmup(
         list[str] | None, typer.Argument(help="Names of learners, such as UCBGT, or Gate; all, if you name none.")
     ] = None,
 ) -> None:
-    """Compile what learners need, so that no later process has to: a step for building container images."""
+    """Compile what learners need, so that no later process has to: a step for building container images.
+
+    Example: abstain warmup Gate
+    """
     from ..warmup import GATE, compiled_learners
     from ..warmup import warmup as compile_all
 

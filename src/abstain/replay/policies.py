@@ -190,6 +190,10 @@ class Replay:
     """With probabilities of seeing labels: the effective number of labels."""
     days: float | None = None
     """Days between the first and the last scored row, if the log has times."""
+    period: str = ""
+    """The days of the first and the last row, if the log has dates."""
+    next: list[str] = field(default_factory=list)
+    """What to do now."""
     stakes: bool = False
     """Whether mistakes have different prices."""
     max_error: float | None = None
@@ -411,6 +415,15 @@ def days(out: Outcome, rows: Rows) -> float | None:
         return None
     first, last = (int(rows.read(row, row + 1).records["time"][0]) for row in (out.first, rows.n - 1))
     return (last - first) / 86_400e6
+
+
+def period(rows: Rows, time_is_date: bool) -> str:
+    """The days of the first and the last row in words; "" without dates."""
+    if not (time_is_date and rows.has("time")):
+        return ""
+    when = _When(rows, np.array([0]), time_is_date)
+    first, last = when.name(0), when.name(rows.n - 1)
+    return first if first == last else f"{first} to {last}"
 
 
 def _as_text(time: Array, is_date: bool) -> str:

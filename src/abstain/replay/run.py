@@ -1,6 +1,7 @@
 """`replay`: read a log, play it, write the folder of results."""
 
 import json
+import math
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -14,15 +15,17 @@ from .classes import Classes, Judge, in_per_cent, oriented
 from .log import Log, Slices, is_date
 from .options import CLASS, FIXED_PRICE, Options, as_in, check_there, complete, dropped, unused
 from .play import Cases, Game, capacity_share, make_gate
-from .policies import Replay, curves, days, operating, policies, rivals, timeline, where_from
+from .policies import Replay, curves, days, operating, period, policies, rivals, timeline, where_from
 from .report import page
 from .rows import Progress, Rows, check_enough, largest, prepare, without_label
 from .wording import (
+    GATE_FILE,
     Setting,
     against_rivals,
     doubts,
     how_late,
     how_much,
+    next_steps,
     notes,
     per_year,
     prices,
@@ -30,7 +33,7 @@ from .wording import (
     verdict,
 )
 
-FILES = ("replay.json", "cases.parquet", "gate.abstain", "report.html")
+FILES = ("replay.json", "cases.parquet", GATE_FILE, "report.html")
 
 
 def replay(
@@ -162,22 +165,39 @@ def _play(
         policies=table,
         timeline=timeline(played, rows, followed, dates),
         curves=curves(played, models), operating=operating(played, rows.cost),
-        mistakes=[] if classes is None else [
+        mistakes=[] if classes is None else in_order([
             (name, *counts) for name, counts in zip(classes.told_apart, played.by_class.tolist(), strict=True)
-        ],
+        ]),
         verdict=verdict(table, setting),
         notes=first + whose + known + prices(options, max_stake) + notes(options, facts, classes, rows.n, shares),
         unknown=unknown(options, played, rows.n - warm, delay),
         warnings=doubts(options, facts, classes, pair, rows.n), beside=first, left_out=facts.unlabelled,
         days=spent, stakes=staked, max_error=options.max_error, baseline=played.base, lead=played.lead,
         rivals=versus, runs=len(gates), stretch=stretch, saved=saved,
-        effective=facts.effective if rows.has("observed") else None,
+        effective=facts.effective if rows.has("observed") else None, period=period(rows, dates),
+        next=next_steps(lead, versus, setting, task != "number" and len(models) > 1 and not gate.combine),
     )  # fmt: skip
     cases.write(results / "cases.parquet")
-    gate.save(results / "gate.abstain")
+    gate.save(results / GATE_FILE)
     (results / "replay.json").write_text(json.dumps(as_json(found), indent=1) + "\n", encoding="utf-8")
     page.write(found, results / "report.html")
     return found
+
+
+def in_order(mistakes: list[tuple[str, int, int, int]]) -> list[tuple[str, int, int, int]]:
+    """Classes by number, if they are numbers, else by name; "other" comes last.
+
+    >>> [name for name, *_ in in_order([("10", 1, 0, 0), ("9", 5, 0, 0), ("other", 2, 0, 0)])]
+    ['9', '10', 'other']
+    """
+
+    def place(one: tuple[str, int, int, int]) -> tuple[bool, float, str]:
+        try:
+            return False, float(one[0]), ""
+        except ValueError:
+            return one[0] == "other", math.inf, one[0].casefold()
+
+    return sorted(mistakes, key=place)
 
 
 def as_json(found: Replay) -> dict[str, object]:

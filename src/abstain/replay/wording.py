@@ -1,6 +1,7 @@
 """What a replay says in words: prices, shares, the verdict, notes and warnings."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,22 +23,54 @@ def per_cent(share: float) -> str:
     return f"{value:.0f} %" if abs(value) >= 9.95 or value == 0.0 else f"{value:.1f} %"
 
 
+def column(shares: Sequence[float]) -> list[str]:
+    """Shares below each other, all with the same decimals: as few as the smallest needs.
+
+    >>> column([0.353, 0.038, 0.0]), column([0.353, 0.0038, 0.0])
+    (['35 %', '4 %', '0 %'], ['35.3 %', '0.4 %', '0.0 %'])
+    """
+    least = min((abs(share) for share in shares if share), default=1.0)
+    digits = 0 if least >= 0.00995 else 1 if least >= 0.000995 else 2
+    return [f"{100.0 * share:.{digits}f} %" for share in shares]
+
+
+def decimals(size: float) -> int:
+    """How many decimals prices of this size have: none from 100 on, else two, or what two digits need.
+
+    >>> decimals(1_234.5), decimals(0.81), decimals(0.0053), decimals(0.0)
+    (0, 2, 4, 2)
+    """
+    if abs(size) >= 100.0:
+        return 0
+    if abs(size) >= 0.0995 or size == 0.0:
+        return 2
+    return min(1 - math.floor(math.log10(abs(size))), 9)
+
+
 def money(loss: float, price: float, unit: str) -> str:
-    """A loss in the user's unit, with about three digits.
+    """A loss in the user's unit.
 
     >>> money(0.1234, 1.0, ""), money(0.1234, 5.0, "EUR"), money(0.5, 2_000.0, "EUR")
-    ('0.123', '0.617 EUR', '1,000 EUR')
+    ('0.12', '0.62 EUR', '1,000 EUR')
     """
     value = loss * price
-    digits = 3 if abs(value) < 1.0 else 2 if abs(value) < 100.0 else 0
-    return f"{value:,.{digits}f}{' ' if unit else ''}{unit}"
+    return f"{value:,.{decimals(value)}f}{' ' if unit else ''}{unit}"
+
+
+def unit_of(price: float, unit: str) -> str:
+    """The unit of prices in words: without any prices, a loss of 1 is a mistake.
+
+    >>> unit_of(5.0, "EUR"), unit_of(1.0, "")
+    ('EUR', 'mistakes')
+    """
+    return unit or ("mistakes" if price == 1.0 else "")
 
 
 def price_of(policy: Policy, price: float, unit: str) -> str:
     """The price of a policy per case; from the least to the largest, if labels are missing.
 
     >>> price_of(Policy("gate", "gate", 0.15, 0.1, 0.1, None, None, None, 0.1, 0.2), 5.0, "EUR")
-    '0.500 to 1.00 EUR'
+    '0.50 to 1.00 EUR'
     """
     if policy.known:
         return money(policy.loss, price, unit)
@@ -99,7 +132,11 @@ def prices(options: Options, max_stake: float) -> list[str]:
         most = money(max_stake, 1.0, options.unit)
         return [f"A mistake costs what {options.mistake_column} says, at most {most}, its largest value."]
     if options.cost is None and options.review_price is None:
-        return [f"Nothing was said of prices: a review costs {COST:g} of a mistake (--cost)."]
+        return [
+            f"You gave no prices, so costs are counted in mistakes, and a review costs {COST:g} of a mistake (--cost)."
+        ]
+    if options.review_price is not None and not options.unit:
+        return ["All costs are in the unit of the prices that you gave; --unit names it."]
     return []
 
 
@@ -134,12 +171,12 @@ class Setting:
 
     def money(self, loss: float) -> str:
         """A loss in the user's unit."""
-        return money(loss, self.price, self.unit)
+        return money(loss, self.price, unit_of(self.price, self.unit))
 
     def total(self, loss: float) -> str:
         """A sum of losses in the user's unit, or in mistakes."""
         text = self.money(loss)
-        return f"what {text} mistakes cost" if self.price == 1.0 and not self.unit else text
+        return f"what {text} cost" if self.price == 1.0 and not self.unit else text
 
     @property
     def who(self) -> str:
@@ -185,7 +222,7 @@ def reasons(base: Policy, retuned: Policy, setting: Setting) -> list[str]:
 
 def the_baseline(base: Policy, setting: Setting) -> str:
     """The baseline in words, with its price."""
-    price = price_of(base, setting.price, setting.unit)
+    price = price_of(base, setting.price, unit_of(setting.price, setting.unit))
     if base.kind == TODAY:
         return f"today's threshold, {base.name.partition(': ')[2]} ({price})"
     return f"one threshold, set once on the first tenth of the log ({price})"
@@ -197,7 +234,7 @@ def verdict(policies: list[Policy], setting: Setting) -> str:
     assert lead.difference is not None
     assert lead.low is not None
     assert lead.high is not None
-    costs = f"{setting.who} costs {price_of(lead, setting.price, setting.unit)} a case"
+    costs = f"{setting.who} costs {price_of(lead, setting.price, unit_of(setting.price, setting.unit))} per case"
     if not (lead.known and base.known):
         return _bounded(lead, base, costs, setting)
     other = the_baseline(base, setting)
@@ -227,7 +264,7 @@ def _carried(setting: Setting) -> str:
     when = one.begin if one.begin == one.end else f"between {one.begin} and {one.end}"
     when = f"on {when}" if one.begin == one.end and not one.begin.startswith("row") else when
     share = "all of it" if one.carried >= 1.0 else f"{per_cent(one.carried)} of it"
-    rest = f"{setting.money(abs(one.rest))} {'less' if one.rest < 0.0 else 'more'} a case"
+    rest = f"{setting.money(abs(one.rest))} {'less' if one.rest < 0.0 else 'more'} per case"
     return (
         f", {share} {when}, in {per_cent(one.part)} of the cases (in the others it costs {rest}): one event is no "
         "rate to count on"
@@ -263,8 +300,8 @@ def _bounded(lead: Policy, base: Policy, costs: str, setting: Setting) -> str:
 
 INSTEAD = {
     TUNED: "one threshold, set once on the first tenth of the log",
-    OWN: "a threshold tuned again every 500 rows, on the labels of its own answers",
-    STACK: "a logistic stack of the models, fitted again every 500 rows, on the labels of its own answers",
+    OWN: "a threshold re-tuned every 500 rows on the labels of its own answers",
+    STACK: "a logistic stack of the models, refitted every 500 rows on the labels of its own answers",
 }
 """Rivals in words."""
 
@@ -273,17 +310,59 @@ def against_rivals(rivals: list[Versus], setting: Setting) -> list[str]:
     """One sentence for each rival: is the policy of the verdict cheaper?"""
     found = []
     for rival in rivals:
-        share, interval = against(rival)
-        if not share:
-            ends = " to ".join(f"{end * setting.price:+.3g}" for end in (rival.low, rival.high))
-            share, interval = f"{ends} {setting.unit}".strip() + " a case", "bounds, with chance"
-        else:
-            interval = f"95 % interval: {interval}"
-        sure = "cheaper" if rival.high < 0.0 else "dearer" if rival.low > 0.0 else "a difference within chance"
-        if rival.low <= 0.0 <= rival.high and rival.share is None:
-            sure = "not identified"
-        found.append(f"Against {INSTEAD[rival.kind]}: {share} ({interval}), {sure}.")
+        told = in_words(rival) or (f"{_from_to(rival.low, rival.high, setting.money)} per case (bounds, with chance)")
+        sure = "it is cheaper" if rival.high < 0.0 else "it is more expensive" if rival.low > 0.0 else ""
+        sure = sure or ("not identified" if rival.share is None else "the difference is within chance")
+        found.append(f"Against {INSTEAD[rival.kind]}: {told}; {sure}.")
     return found
+
+
+def in_words(rival: Versus) -> str:
+    """How much less or more than a rival it costs, in per cent of the rival, with the interval; "" for bounds."""
+    if rival.share is None or rival.share_low is None or rival.share_high is None:
+        return ""
+    interval = _from_to(rival.share_low, rival.share_high, per_cent)
+    return f"{_less_or_more(rival.share, per_cent)} (95 % interval: {interval})"
+
+
+def _less_or_more(value: float, text: Callable[[float], str]) -> str:
+    return f"{text(abs(value))} {'less' if value < 0.0 else 'more'}"
+
+
+def _from_to(low: float, high: float, text: Callable[[float], str]) -> str:
+    """An interval in words, from the smaller size to the larger one, if it has one direction."""
+    if low <= 0.0 <= high:
+        return f"{_less_or_more(low, text)} to {_less_or_more(high, text)}"
+    least, most = sorted((low, high), key=abs)
+    return f"{text(abs(least))} to {_less_or_more(most, text)}"
+
+
+GATE_FILE = "gate.abstain"
+"""The gate after the last row, in the folder of results."""
+
+
+def next_steps(lead: Policy, rivals: list[Versus], setting: Setting, may_combine: bool) -> list[str]:
+    """What to do now; ``may_combine`` says whether the gate could combine its models, and did not."""
+    if lead.kind != GATE:
+        return ["Go on, and replay the next month's cases with the same command."]
+    found = []
+    if may_combine and any(rival.kind == STACK and rival.low > 0.0 for rival in rivals):
+        found.append("Run the command again with --combine: the models know more together, as the stack shows.")
+    if lead.low is None or lead.high is None:
+        return found
+    better = next((rival for rival in rivals if rival.kind in (TUNED, OWN) and rival.low > 0.0), None)
+    if better is not None:
+        found.append(f"Consider {INSTEAD[better.kind]}: it is cheaper here.")
+    if lead.high < 0.0:
+        return [
+            *found,
+            f'Let the gate watch first. {GATE_FILE} is the gate as it has learnt: gate = abstain.load("{GATE_FILE}"), '
+            "then gate.peek(answers) for every new case, while you decide as today.",
+            "Then let it decide: gate.decide and gate.learn in Python, or abstain serve for other languages.",
+        ]
+    if lead.low > 0.0:
+        return [*found, f"Keep {setting.it}: on this log the gate costs more."]
+    return [*found, f"Keep {setting.it} for now, and replay a longer log: this one does not show a difference."]
 
 
 MONTH, YEAR = 365.25 / 12.0, 365.25

@@ -212,6 +212,8 @@ class Key(NamedTuple):
     label: str
     look: Look
     swatch: str = "line"
+    pattern: str = ""
+    """Of an area: one of `PATTERNS`."""
 
 
 class Drawn(NamedTuple):
@@ -233,8 +235,10 @@ POLICIES = {
     "capacity": Look(BLACK, "dot", 1.6), "stack": Look(PURPLE, "longdashdot"), "today": Look(BLACK, "dash"),
     "decided": Look(BLACK, width=2.4),
 }  # fmt: skip
-MONEY: Figure = {"hoverformat": ",.4~g", "rangemode": "normal"}
-"""An axis of prices."""
+MONEY: Figure = {"hoverformat": ",.2f", "tickformat": ",~g", "rangemode": "tozero"}
+"""An axis of prices, which begins at 0."""
+PATTERNS = ("", "/", ".", "x", "\\", "-", "|")
+"""Tell stacked areas apart without colour."""
 FEW_POINTS = 5
 """Fewer are drawn as points instead of a curve."""
 LONGEST = 26
@@ -301,10 +305,14 @@ def areas(shows: OverTime, looks: Mapping[str, Look]) -> Drawn:
     """Shares over time that add up to one, stacked."""
     data = [
         {"type": "scatter", "mode": "lines", "stackgroup": "all", "name": shown(line.label), "x": shows.x, "y": line.y,
-         "line": {"color": "#ffffff", "width": 1.0}, "fillcolor": looks[line.key].colour}
-        for line in shows.lines
+         "line": {"color": "#ffffff", "width": 1.0}, "fillcolor": looks[line.key].colour,
+         "fillpattern": {"shape": pattern, "bgcolor": looks[line.key].colour, "fgcolor": "#ffffff", "size": 9,
+                         "solidity": 0.15}}
+        for line, pattern in zip(shows.lines, PATTERNS, strict=False)
     ]  # fmt: skip
-    keys = [Key(line.label, looks[line.key], "area") for line in shows.lines]
+    keys = [
+        Key(line.label, looks[line.key], "area", pattern) for line, pattern in zip(shows.lines, PATTERNS, strict=False)
+    ]
     return Drawn({"data": data, "layout": _time_layout(shows, share(1.0))}, keys)
 
 

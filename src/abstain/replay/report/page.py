@@ -1,14 +1,14 @@
 """The page of the report: numbers in words, the table, the sections, and the template that lays them out."""
 
-import math
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from ..._core.files import write_bytes
 from ..._core.pages import environment
 from ..policies import Policy, Replay
-from ..wording import against, per_cent
+from ..wording import against, column, decimals, in_words, per_cent, unit_of
 from . import figures
 from .figures import MONEY, POLICIES, Drawn, Look, areas, bars, curves, lines, model_looks, share
 
@@ -30,34 +30,20 @@ class Money(NamedTuple):
 
 
 def number(value: float, scale: float | None = None, sign: bool = False) -> str:
-    """``value`` with three digits, or with as many decimals as ``scale`` needs for three; with a real minus sign.
+    """``value`` with the decimals of a price of its size, or of the size ``scale``; with a real minus sign.
 
     >>> number(0.13129), number(1234.5), number(2.0, scale=150.0), number(0.5, sign=True)
-    ('0.131', '1,234', '2', '+0.500')
+    ('0.13', '1,234', '2', '+0.50')
     """
-    size = abs(value if scale is None else scale)
-    decimals = min(max(2 - math.floor(math.log10(size)), 0), 9) if size > 0.0 else 0
-    text = f"{value:{'+' if sign else ''},.{decimals}f}"
+    text = f"{value:{'+' if sign else ''},.{decimals(value if scale is None else scale)}f}"
     if float(text.replace(",", "")) == 0.0:  # no "-0.00"
         text = text.lstrip("+-")
     return text.replace("-", MINUS)
 
 
-def percent(share: float) -> str:
-    """A share of cases in per cent.
-
-    >>> percent(0.0814), percent(1.0), percent(0.0004)
-    ('8.1 %', '100 %', '0.04 %')
-    """
-    value = 100.0 * share
-    if 0.0 < value < 0.1:
-        return f"{value:.2g} %"
-    return f"{value:.1f} %" if round(value, 1) != round(value) else f"{value:.0f} %"
-
-
 def amount(replay: Replay, value: float, scale: float | None = None) -> str:
     """A price with its unit."""
-    return f"{number(value, scale)} {replay.unit}".strip()
+    return f"{number(value, scale)} {unit_of(replay.price, replay.unit)}".strip()
 
 
 def plain_price(replay: Replay, value: float) -> str:
@@ -95,7 +81,7 @@ def money(replay: Replay) -> Money | None:
     largest = max(abs(saved), *map(abs, ends or (0.0,)))
     lost = saved < 0.0
     size = amount(replay, abs(saved), largest)
-    part = f", {percent(abs(gate.difference) / tuned.loss)} of what {base} costs" if tuned.loss else ""
+    part = f", {per_cent(abs(gate.difference) / tuned.loss)} of what {base} costs" if tuned.loss else ""
     if saved == 0.0:
         sentence = f"{subject} costs exactly as much as {base}"
     elif lost:
@@ -111,6 +97,17 @@ def money(replay: Replay) -> Money | None:
         title=f"{'Lost' if lost else 'Saved'} per {CASES:,} cases",
         amount=size, interval=shown, sentence=sentence,
     )  # fmt: skip
+
+
+def retuned(replay: Replay) -> tuple[str, str] | None:
+    """The price per case of the re-tuned threshold, and how far the policy of the verdict is from it."""
+    own = of_kind(replay, "retuned-own")
+    rival = next((one for one in replay.rivals if one.kind == "retuned-own"), None)
+    if own is None or rival is None or not own.known:
+        return None
+    told = in_words(rival)
+    told = f"{who(replay)[1]}: {told}" if told else ""
+    return amount(replay, own.loss * replay.price, scale(replay)), told
 
 
 def _interval(ends: tuple[float, float], lost: bool, largest: float) -> str:
@@ -134,7 +131,9 @@ def prices(replay: Replay) -> str:
         return f"A review costs {review}, a mistake what is at stake in the case"
     whole = "mistake" if replay.max_error is None else f"whole mistake, an error of {replay.max_error:g} or more,"
     if replay.price == 1.0 and not replay.unit:
-        return f"A review costs {review} of a {whole.rstrip(',')}"
+        return (
+            f"No prices were given, so costs are counted in mistakes. A review costs {review} of a {whole.rstrip(',')}"
+        )
     return f"A review costs {review}, a {whole} {mistake}"
 
 
@@ -191,10 +190,12 @@ class Row(NamedTuple):
 
 def rows(replay: Replay) -> list[Row]:
     """One row per policy, prices with the same decimals."""
-    return [_row(replay, policy) for policy in replay.policies]
+    mistakes = column([policy.mistakes for policy in replay.policies])
+    reviews = column([policy.reviewed for policy in replay.policies])
+    return [_row(replay, *cells) for cells in zip(replay.policies, mistakes, reviews, strict=True)]
 
 
-def _row(replay: Replay, policy: Policy) -> Row:
+def _row(replay: Replay, policy: Policy, mistakes: str, reviews: str) -> Row:
     size, price = scale(replay), replay.price
     share, interval = against(policy)
     amount = "" if policy.difference is None else number(policy.difference * price, size, sign=True)
@@ -204,9 +205,8 @@ def _row(replay: Replay, policy: Policy) -> Row:
     if policy.low is not None and policy.high is not None and replay.left_out and replay.effective is None:
         amount = ""
         share = f"{number(policy.low * price, size, sign=True)} to {number(policy.high * price, size, sign=True)}"
-    return Row(policy.kind, policy.name, cost, percent(policy.mistakes),
-               percent(policy.reviewed), share.replace("-", MINUS), interval.replace("-", MINUS), amount,
-               policy.beyond(replay.share))  # fmt: skip
+    return Row(policy.kind, policy.name, cost, mistakes, reviews, share.replace("-", MINUS),
+               interval.replace("-", MINUS), amount, policy.beyond(replay.share))  # fmt: skip
 
 
 def meanings(replay: Replay) -> list[tuple[str, str]]:
@@ -248,7 +248,8 @@ def _saved(replay: Replay) -> Section:
 
 
 def _unit(replay: Replay) -> str:
-    return f", {replay.unit}" if replay.unit else ""
+    unit = unit_of(replay.price, replay.unit)
+    return f", {unit}" if unit else ""
 
 
 def _policies(replay: Replay) -> Iterator[Section]:
@@ -260,7 +261,7 @@ def _policies(replay: Replay) -> Iterator[Section]:
     if replay.left_out and replay.effective is None:
         text += " Where labels are missing, the line is half way between the best case and the worst."
     drawn = lines(figures.prices(replay), POLICIES, MONEY)
-    yield Section("prices", "Price over time", text, f"price a case{_unit(replay)}", drawn)
+    yield Section("prices", "Price over time", text, f"price per case{_unit(replay)}", drawn)
     text = "How much work was left to people."
     if replay.share is not None:
         text += f" The reviewers' capacity was {replay.capacity}, the dotted black line."
@@ -296,7 +297,7 @@ def _answers(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
     text += "The gate went by the others then." if len(replay.models) > 1 else "Those cases went to review."
     if others:
         text += " Models that are not shown answered as often or more often."
-    yield Section("answers", "Answers that were there", text, "share of cases with an answer",
+    yield Section("answers", "Model availability", text, "share of cases with an answer",
                   lines(shows, looks, share(1.02)))  # fmt: skip
 
 
@@ -312,7 +313,7 @@ def _results(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
             text += f" Shown are the {figures.MOST_LINES} models the gate followed most."
         shows = figures.trade(replay)
         axis = f"price of mistakes per answered case{_unit(replay)}"
-        yield Section("curves", "Answering more, or making fewer mistakes", text, axis, curves(shows, looks))
+        yield Section("curves", "Cost of mistakes by share answered", text, axis, curves(shows, looks))
     if replay.mistakes:
         text = "Cases that were answered wrongly, by what the right answer was."
         yield Section(
@@ -329,6 +330,9 @@ def html(replay: Replay) -> str:
     """The page as text. Jinja2 escapes whatever comes from the log; in figures, `figures.shown` does."""
     from plotly.offline import get_plotlyjs
 
+    from ... import __version__
+
+    today = datetime.now()
     found = sections(replay)
     return (
         environment(__package__)
@@ -339,6 +343,10 @@ def html(replay: Replay) -> str:
             policies=rows(replay),
             meanings=meanings(replay),
             sections=found,
+            retuned=retuned(replay),
+            unit=unit_of(replay.price, replay.unit),
+            made=f"{today.day} {today:%B %Y}",
+            version=__version__,
             figures={section.key: section.drawn.figure for section in found},
             prices=prices(replay),
             reviews=reviews(replay),

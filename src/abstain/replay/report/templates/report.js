@@ -3,12 +3,26 @@
   const figures = JSON.parse(document.getElementById("figures").textContent);
   const places = Object.keys(figures).map((name) => document.getElementById(name));
   const touch = matchMedia("(pointer: coarse)").matches; // there a drag scrolls the page
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const IN_THE_DARK = {
+    "#ffffff": "#15181b", "#1c2024": "#e8eaed", "#E3E7EA": "#31373d", "#8A939B": "#79838c", "#EEF0F2": "#22272c",
+    "#000000": "#ffffff", "#555555": "#bbbbbb", "#0072B2": "#3d9fe0",
+  };
+  const painted = (data, layout, isDark) =>
+    isDark ? JSON.parse(JSON.stringify([data, layout]), (_, value) => IN_THE_DARK[value] ?? value) : [data, layout];
+  const paint = (isDark, size = {}) =>
+    places.forEach((place) => {
+      const [data, layout] = painted(figures[place.id].data, figures[place.id].layout, isDark);
+      data.forEach((trace, k) => (trace.visible = place.data[k].visible ?? true));
+      Plotly.react(place, data, { ...layout, ...size });
+    });
   for (const place of places) {
     const { data, layout } = figures[place.id];
     if (place.clientWidth < 480) layout.xaxis.nticks = 5;
     layout.dragmode = touch ? false : "zoom";
-    Plotly.newPlot(place, data, layout, { responsive: true, displayModeBar: false });
+    Plotly.newPlot(place, ...painted(data, layout, dark.matches), { responsive: true, displayModeBar: false });
   }
+  dark.addEventListener("change", () => paint(dark.matches));
 
   for (const legend of document.querySelectorAll(".legend")) {
     const place = document.getElementById(legend.dataset.figure);
@@ -23,6 +37,6 @@
 
   // A browser lays the page out anew for paper, but a drawing keeps the width it has.
   const PAPER = 660;
-  addEventListener("beforeprint", () => places.forEach((place) => Plotly.relayout(place, { width: PAPER })));
-  addEventListener("afterprint", () => places.forEach((place) => Plotly.relayout(place, { width: null, autosize: true })));
+  addEventListener("beforeprint", () => paint(false, { width: PAPER }));
+  addEventListener("afterprint", () => paint(dark.matches, { autosize: true }));
 })();
