@@ -8,7 +8,6 @@ import dataclasses
 import json
 import math
 import re
-import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
@@ -473,7 +472,7 @@ def _add_readings(app: FastAPI, service: Service) -> None:
             missing = "model" if model is None else "threshold"
             raise Invalid.at(missing, "expected a model and a threshold, or neither (today's policy)")
         asked = None if model is None else (model, threshold)
-        found = await savings_of(service, gate, now=time.time(), since=since, until=until, asked=asked)
+        found = await savings_of(service, gate, now=service.now(), since=since, until=until, asked=asked)
         return _plain_json(dataclasses.asdict(found))
 
 

@@ -258,6 +258,10 @@ class Service:
             raise NotReady(f"gate {name!r}: another replica owns it, which has no address")
         return owner.address
 
+    def now(self) -> float:
+        """Return the time by the service's clock, in seconds since 1970."""
+        return self._clock()
+
     # Gates.
 
     async def put_gate(self, name: str, body: GateBody) -> tuple[GateReply, bool]:
