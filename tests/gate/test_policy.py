@@ -55,7 +55,7 @@ def test_prices_without_weights_name_the_cheapest():
     assert policy["weight"].is_null().all()
     assert policy["price"][0] == 5.0
     assert policy["price"][-1] == 10.0
-    assert str(gate) == "sends every case to review; 5 a case"
+    assert str(gate) == "sends every case to review; 5 per case"
 
 
 def test_estimates_of_which_none_is_known_are_no_report(monkeypatch):

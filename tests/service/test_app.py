@@ -415,3 +415,16 @@ def test_a_call_for_a_replica_that_does_not_answer_may_be_repeated(api, gate, mo
     reply = api.get(gate)
     problem(reply, 503)
     assert reply.headers["retry-after"] == "1"
+
+
+def test_savings_go_by_the_clock_of_the_service(tmp_path):
+    """Where the clock says that labels are still on their way, cases without one wait; the demo sets the clock."""
+    now = [1_000_000.0]
+    with sqlite(tmp_path / "gates.db") as store, serving(store, clock=lambda: now[0]) as client:
+        client.put("/v1/gates/g", json=GATE)
+        client.post("/v1/gates/g/decisions", json=case("old"))
+        now[0] += 1_000.0
+        client.put("/v1/gates/g/decisions/old/label", json={"label": "x"})
+        client.post("/v1/gates/g/decisions", json=case("new"))
+        found = client.get("/v1/gates/g/savings").json()
+        assert (found["cases"], found["settled"]) == (2, 1)

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import abstain
+from abstain.errors import DecisionError
 from abstain.service import hosted as hosted_module
-from abstain.service.problems import GateStopped
+from abstain.service.bodies import DecisionBody, GateBody, LabelRow
+from abstain.service.problems import GateStopped, Invalid
 from abstain.service.store import SqlStore
 
 from .running import Clock, case, crash, gate, label, play, running, stream, url_of
@@ -127,6 +129,78 @@ def change_event(tmp_path, seq, version=None):
         outcome["answer"] = None if outcome["action"] == "review" else "x"
         to.execute(sa.update(EVENTS).where(ours).values(body=json.dumps(body)))
     store.close()
+
+
+def test_labels_are_learnt_after_a_capacity_went_and_models_came(tmp_path):
+    """What a case carries is as long with one model and a capacity as with three models and none."""
+
+    async def scenario():
+        async with running(tmp_path) as service:
+            await service.put_gate("g", gate(models=["a"], capacity=0.5))
+            said = {"a": {"answer": "x", "confidence": 0.9}}
+            for name in "123":
+                await service.decide("g", DecisionBody.model_validate({"case": name, "answers": said}))
+            await service.put_gate("g", gate(models=["a", "b", "c"], capacity=None))
+            statuses = [(await service.label("g", name, label("x"))).status for name in "123"]
+            assert statuses == ["learnt"] * 3
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("on_expiry", ["forget", "assume:x"])
+def test_a_case_that_the_gate_refuses_does_no_harm_to_others(tmp_path, monkeypatch, on_expiry):
+    clock = Clock()
+
+    async def scenario():
+        async with running(tmp_path, clock=clock) as service:
+            await service.put_gate("g", gate(window=60.0, on_expiry=on_expiry))
+            for name in "1234":
+                await service.decide("g", case(name))
+            bad = {one.handle for one in service.store.find("g", ["1", "3"])[0].values()}
+            real = {name: getattr(abstain.Gate, name) for name in ("learn", "forget")}
+
+            def refusing(name):
+                def call(self, handle, *rest):
+                    if handle in bad:
+                        raise DecisionError("decision: it does not fit")
+                    return real[name](self, handle, *rest)
+
+                return call
+
+            for name in real:
+                monkeypatch.setattr(abstain.Gate, name, refusing(name))
+            rows = [LabelRow(case=name, label="x") for name in "12"]
+            statuses = [(one.status, one.detail) for one in await service.label_many("g", rows)]
+            assert statuses == [("unused", "decision: it does not fit"), ("learnt", None)]
+            clock.now += 100.0
+            await service.sweep()
+            assert [(await service.decision("g", name)).state for name in "34"] == ["expired", "expired"]
+            monkeypatch.undo()
+            crash(service)
+            service._slots.clear()
+            service._tasks.clear()
+        async with running(tmp_path, clock=clock) as service:
+            assert (await service.gate("g")).state == "running"
+
+    play(scenario)
+
+
+def test_a_price_of_mistakes_goes_with_a_review_price_and_not_with_a_cost(tmp_path):
+    async def scenario():
+        async with running(tmp_path) as service:
+            await service.put_gate("g", gate())
+            for change in ({"mistake_price": 5.0}, {"mistake_price": 5.0, "cost": 0.1}):
+                with pytest.raises(Invalid, match="mistake_price: expected review_price"):
+                    await service.put_gate("g", GateBody.model_validate(change))
+            prices = {"mistake_price": 5.0, "review_price": 1.0}
+            reply, _ = await service.put_gate("g", GateBody.model_validate(prices))
+            assert reply.settings["cost"] is None
+            with pytest.raises(Invalid, match="mistake_price: expected review_price"):
+                await service.put_gate("g", GateBody.model_validate({"mistake_price": 5.0, "cost": 0.1}))
+            reply, _ = await service.put_gate("g", GateBody.model_validate({"cost": 0.1}))
+            assert (reply.settings["review_price"], reply.settings["mistake_price"]) == (None, None)
+
+    play(scenario)
 
 
 async def decided_without_snapshot(tmp_path, **settings):

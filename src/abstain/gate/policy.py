@@ -103,7 +103,7 @@ class Policy:
     def sentence(self) -> str:
         """Return the first row in words; it must be known."""
         best = self.rows()[0]
-        price = "" if best.price is None else f"; {best.price:.3g} a case"
+        price = "" if best.price is None else f"; {best.price:.3g} per case"
         if best.threshold is None:
             return f"sends every case to review{price}"
         return f"answers with {best.model} {self._when(best.threshold)}, {100 * best.share:.0f} % of cases{price}"

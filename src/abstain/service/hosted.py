@@ -340,6 +340,10 @@ class Hosted:
             new["models"] = old["models"]
         if set(new["models"]) == set(old["models"]):
             new["models"] = old["models"]
+        if {"cost", "mistake_price"} & given.keys() and None not in (new["cost"], new["mistake_price"]):
+            raise Invalid.at(
+                "mistake_price", "expected review_price with it, not cost, which is for mistakes that cost 1"
+            )
         if new != old:
             try:
                 self._apply(new)
@@ -500,9 +504,7 @@ class Hosted:
             batch.add_event("unused", case, {"label": label, "source": body.source, "why": "expired"})
             batch.update(record, **new)
             return LabelReply(case=case, status="expired", detail="the window has passed: it is kept for evaluation")
-        why = self._unused(record, body.source)
-        if why is None:
-            self._learn(record, label, body.source, batch)
+        why = self._unused(record, body.source) or self._learn(record, label, body.source, batch)
         batch.add_event(
             "learnt" if why is None else "unused", case, {"label": label, "source": body.source, "why": why}
         )
@@ -542,11 +544,16 @@ class Hosted:
             return str(error)
         return "the gate cannot learn from this case" if record.handle is None else None
 
-    def _learn(self, record: CaseRecord, label: Any, source: str | None, batch: Batch) -> None:
+    def _learn(self, record: CaseRecord, label: Any, source: str | None, batch: Batch) -> str | None:
+        """Learn a label. Return why the gate refuses it, if it does: other calls must not fail with it."""
         handle = batch.fresh.get(record.case) or record.handle
         assert handle is not None
-        self.gate.learn(handle, label, source)
+        try:
+            self.gate.learn(handle, label, source)
+        except AbstainError as error:
+            return str(error)
         self.n_open -= 1
+        return None
 
     def _price_of(self, record: CaseRecord, label: Any) -> float:
         if record.action == REVIEW:
@@ -562,13 +569,15 @@ class Hosted:
         handle = batch.fresh.get(record.case) or record.handle
         if label is None:
             if in_gate and handle is not None:
-                self.gate.forget(handle)
-                self.n_open -= 1
+                try:
+                    self.gate.forget(handle)
+                    self.n_open -= 1
+                except AbstainError:  # as in `_learn`
+                    in_gate = False
             batch.add_event("forgotten", record.case, {"in_gate": in_gate})
             batch.update(record, state="expired")
             return
-        if in_gate:
-            self._learn(record, label, None, batch)
+        in_gate = in_gate and self._learn(record, label, None, batch) is None
         batch.add_event("expired", record.case, {"label": label, "in_gate": in_gate})
         batch.update(
             record,

@@ -584,7 +584,8 @@ class WeightedLearner(KernelLearner):
     def _of_today(self, decision: Decision) -> Decision:
         """Translate what a decision carries from before the capacity changed: its price was 0, or counts no more."""
         carry = decision.carry
-        if "capacity" not in self.options or len(carry) == len(self._hand.carry):
+        same = len(decision.predictions) == self.experts.n_predictors and len(carry) == len(self._hand.carry)
+        if "capacity" not in self.options or same:
             return decision
         guessed = self._guessed_of(len(decision.predictions))
         limited, free = 2 + guessed + LIMITS, (1 if self.min_observe == 0.0 and self.n_guessed == 0 else 2) + guessed
