@@ -1,5 +1,7 @@
 """Neu and Zhivotovskiy's algorithm 1, line by line, for any number of labels."""
 
+import math
+
 import numpy as np
 
 
@@ -17,17 +19,20 @@ def fast_rates(
     L = np.zeros(P)
     chosen, probabilities = [], []
     for t in range(T):
-        w = {i: np.exp(-eta * (L[i] - L[used].min())) for i in used}
-        share = {}
-        for i in used:
-            share[labels[t][i]] = share.get(labels[t][i], 0.0) + w[i] / sum(w.values())
-        share.pop(None, None)
-        p_star = max(share.values(), default=0.0)
+        w = {i: math.exp(-eta * (L[i] - L[used].min())) for i in used}
+        votes = {}
+        for (
+            i
+        ) in used:  # compared before they are divided, which rounds
+            votes[labels[t][i]] = votes.get(labels[t][i], 0.0) + w[i]
+        votes.pop(None, None)
+        most = max(votes.values(), default=0.0)
+        p_star = most / sum(w.values())
         # Ties go to +1, as in the paper; of several classes to the one that is said first.
         order = {labels[t][i]: i for i in reversed(range(P))}
         if signed:
             order[1.0] = -1
-        k_star = min((k for k in share if share[k] >= p_star - 1e-12), key=order.get, default=None)
+        k_star = min((k for k in votes if votes[k] == most), key=order.get, default=None)
         alpha = min(2 * (1 - p_star), 1)
         silent = [k for k, (_, r) in enumerate(experts) if abstains[t, r]]
         said_it = [k for k, (p, _) in enumerate(experts) if k_star is not None and labels[t][p] == k_star]
