@@ -21,9 +21,7 @@ def fast_rates(
     for t in range(T):
         w = {i: math.exp(-eta * (L[i] - L[used].min())) for i in used}
         votes = {}
-        for (
-            i
-        ) in used:  # compared before they are divided, which rounds
+        for i in used:  # compared before they are divided, which rounds
             votes[labels[t][i]] = votes.get(labels[t][i], 0.0) + w[i]
         votes.pop(None, None)
         most = max(votes.values(), default=0.0)
