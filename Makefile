@@ -30,7 +30,7 @@ test-long: $(VENV)/ready
 
 # The kernels once more, every index checked.
 test-bounds: $(VENV)/ready
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 -q tests/learners/test_equal_reference.py tests/learners/test_ucb_abs.py \
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 -q -m "not long" tests/learners/test_equal_reference.py tests/learners/test_ucb_abs.py \
 	tests/learners/test_capacity.py tests/conformance
 
 # The core with the lowest versions of what it needs that pyproject.toml allows.
