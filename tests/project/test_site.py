@@ -1,20 +1,8 @@
 """The checks of the built site: they find what is wrong with pages, and nothing in pages that are right."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).parents[2]
-
-
-def hook(name):
-    """Import a module of docs/hooks, which extends Sphinx; skip the test without Sphinx."""
-    pytest.importorskip("sphinx")
-    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / "hooks" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from .test_docs import hook
 
 
 def write(folder, name, title, text=""):
