@@ -22,5 +22,4 @@ def backup(
     """
     with command("backup", "service") as console, opened(store) as source:
         source.backup(out)
-        out.chmod(0o600)
         say(console, f"{out}: {out.stat().st_size:,} bytes; to serve it: abstain serve --store sqlite:///{out}")

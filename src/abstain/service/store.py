@@ -434,7 +434,7 @@ class SqlStore:
     # Backups.
 
     def backup(self, path: Path) -> None:
-        """Copy the whole store to a new SQLite file, also while a server uses it.
+        """Copy the whole store to a new SQLite file that only its owner can read, also while a server uses it.
 
         Args:
             path: The file, which must not exist.
@@ -448,6 +448,7 @@ class SqlStore:
         if path.exists():
             raise InputError(f"backup: expected a new file, got {shown(str(path))}, which exists")
         try:
+            path.touch(mode=0o600, exist_ok=False)  # it has the keys that sign cases: private from the first byte on
             with (
                 contextlib.closing(sqlite3.connect(self.path)) as source,
                 contextlib.closing(sqlite3.connect(path)) as to,
