@@ -18,7 +18,10 @@ def pytest_configure() -> None:
     matplotlib.use("Agg")
 
 
-RARE = re.compile("guard|singles|(exp3_abs|doubly_robust)_capacity|exp3_abs_share|EXP3-ABS, shares")
+RARE = re.compile(
+    "guard|singles|DoublyRobust-abstained|Stacked|UCBDSG"
+    "|(exp3_abs|doubly_robust)_capacity|exp3_abs_share|EXP3-ABS, shares"
+)
 """Parameters that need kernels of their own, which take seconds to compile and are used by few."""
 SLOW_PAGES = {"doubly-robust.md", "capacity.md", "which.md"}
 """Pages whose examples need kernels of their own."""

@@ -160,11 +160,11 @@ def slow_stack(confidence, losses, answers, weights):
 
 def test_the_stack_is_the_best_logistic_regression():
     rng = np.random.default_rng(0)
-    confidence = rng.uniform(0.3, 0.99, (300, 3))
-    answers = rng.integers(0, 3, (300, 3)).astype(float)
-    losses = (rng.random((300, 3)) > confidence) * 1.0
-    confidence[rng.random((300, 3)) < 0.1] = -np.inf
-    stack = Stacking(Rounds(confidence, losses, np.full(300, 0.2), answers))
+    confidence = rng.uniform(0.3, 0.99, (80, 3))
+    answers = rng.integers(0, 3, (80, 3)).astype(float)
+    losses = (rng.random((80, 3)) > confidence) * 1.0
+    confidence[rng.random((80, 3)) < 0.1] = -np.inf
+    stack = Stacking(Rounds(confidence, losses, np.full(80, 0.2), answers))
     least = slow_stack(confidence, losses, answers, stack._weights)
     found = minimize(lambda w: slow_stack(confidence, losses, answers, w), np.zeros(13), method="BFGS")
     assert least == pytest.approx(found.fun, rel=1e-5)

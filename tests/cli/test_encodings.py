@@ -102,11 +102,13 @@ def run(folder, encoding, *words):
     "path",
     [pytest.param(path, marks=LONG * (path == ("reproduce",)), id=" ".join(path)) for path in PATHS],
 )
+@pytest.mark.sample(5)
 def test_every_command_prints_in_cp1252(folder, path):
     words, code = SMALL[path]
     assert run(folder, "cp1252", *path, *words)[0] == code
 
 
+@pytest.mark.long
 def test_every_help_and_wrong_option_prints_in_cp1252():
     code = (
         "import sys, abstain.cli\n"
@@ -139,6 +141,7 @@ def test_what_a_study_shows(folder, encoding):
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.sample(1)
 def test_a_narrow_terminal(folder, encoding, monkeypatch):
     """Text is cut, with a sign that is in few encodings."""
     monkeypatch.setenv("COLUMNS", "20")
@@ -146,6 +149,7 @@ def test_a_narrow_terminal(folder, encoding, monkeypatch):
     assert run(folder, encoding, "datasets")[0] == 0
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="their file names are text")
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_name_that_is_no_text(folder, encoding):
@@ -154,6 +158,7 @@ def test_a_name_that_is_no_text(folder, encoding):
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.sample(1)
 def test_an_error_nobody_foresaw(folder, encoding):
     """Its traceback is printed as a whole, and it is that error's."""
     code = (

@@ -23,7 +23,7 @@ LEARNERS = {
 
 @pytest.mark.parametrize("ties", ["first", "random"])
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 def test_every_learner(name, ties):
     check_learner(lambda: LEARNERS[name](RINGS, cost=0.3, seed=1, ties=ties))
 
@@ -44,7 +44,7 @@ EXPERTS = {
 
 @pytest.mark.parametrize("learner", [ab.UCB, ab.UCBNT, ab.UCBGT, ab.FullSupervision])
 @pytest.mark.parametrize("name", EXPERTS)
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 def test_every_kind_of_experts(name, learner):
     check_learner(lambda: learner(EXPERTS[name], cost=0.3))
 
@@ -65,6 +65,7 @@ def test_every_cost_and_loss(name, learner, loss):
 
 
 @pytest.mark.parametrize("learner", [ab.UCB, ab.UCBNT, ab.UCBGT, ab.FullSupervision])
+@pytest.mark.sample(2)
 def test_other_labels(learner):
     rng = np.random.default_rng(0)
     experts = ab.experts.from_columns(2, 2, rule_subset=np.eye(2, dtype=bool))
@@ -208,6 +209,7 @@ def test_a_learner_that_draws():
         (Biased, "of 200 draws predict"),
     ],
 )
+@pytest.mark.sample(4)
 def test_the_kit_finds_what_is_wrong(learner, rule):
     with pytest.raises(AssertionError, match=rule):
         check_learner(lambda: learner(RINGS, cost=0.3, seed=1))

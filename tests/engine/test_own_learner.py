@@ -71,6 +71,7 @@ def test_the_page(epsilon_greedy, tmp_path, monkeypatch):
         ab.experts.from_columns(2, 4, [(0, 3), (1, 0), (0, 0)]),
     ],
 )
+@pytest.mark.sample(2)
 def test_conformance(epsilon_greedy, experts, loss):
     check_learner(lambda: epsilon_greedy.EpsilonGreedy(experts, cost=0.3, loss=loss, seed=1, epsilon=0.2))
 
@@ -144,10 +145,12 @@ def test_the_weights_are_those_of_the_algorithm(undecided, experts):
 
 
 @pytest.mark.parametrize("options", [{}, {"memory": "adaptive", "feedback": (0.8, 0.3)}])
+@pytest.mark.sample(1)
 def test_own_weights_obey_the_rules(undecided, options):
     check_learner(lambda: undecided(ab.experts.hyperplanes(2, 4, 5, seed=0), cost=0.3, seed=1, **options))
 
 
+@pytest.mark.long
 def test_own_weights_go_on_with_other_experts(undecided):
     two, three = (ab.experts.thresholds(n, [0.0, 0.5]) for n in (2, 3))
     learner = undecided(two, cost=0.2, seed=0)
@@ -229,6 +232,7 @@ class Paced(WeightedLearner):
     weight_kernels = WeightKernels(pace=halving)
 
 
+@pytest.mark.long
 def test_a_pace_needs_no_rate(tmp_path):
     experts = ab.experts.hyperplanes(2, 4, 5, seed=0)
     check_learner(lambda: Paced(experts, cost=0.3, loss="zero_one", seed=1))

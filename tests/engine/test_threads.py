@@ -37,6 +37,7 @@ def in_threads(work, n=N_THREADS):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sample(2)
 def test_rounds_of_many_threads(name):
     """Every round is decided once, every label learnt once, nothing is left open, and the sums are those of a game."""
     learner = MAKE[name]()

@@ -3,6 +3,7 @@
 import base64
 import re
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -82,7 +83,8 @@ def section(found):
     return sections.Shown("readings", "Other readings", readings.html(found), None)
 
 
-def everything(drawn):
+@cache
+def judged():
     swapped = {**ORDERED, "UCB-NT": 0.4321}
     curves = pl.concat(
         [
@@ -95,17 +97,22 @@ def everything(drawn):
     balls = paper()["readings-balls"].replace(title=f"Balls {NASTY}")
     results = Results(curves, [*(paper()[name] for name in ("main", "regret")), balls])
     verdicts = claims.judge(results)
+    return verdicts, report.show_sections(results, verdicts, []), summary(curves)
+
+
+def everything(drawn):
+    verdicts, shown, table = judged()
     facts = report.Facts(
         command="abstain reproduce all",
         made="yesterday",
         seconds=125.0,
-        summary=summary(curves),
-        sections=report.show_sections(results, verdicts, []),
+        summary=table,
+        sections=shown,
         missing=[f"cifar {NASTY}: run `abstain datasets get cifar`"],
         **FACTS,
     )
-    shown = [study(), study(name="main", costs=(0.1,)), study(name="readings-balls", role="reading")]
-    return verdicts, drawn, shown, facts
+    studies = [study(), study(name="main", costs=(0.1,)), study(name="readings-balls", role="reading")]
+    return verdicts, drawn, studies, facts
 
 
 def test_all_is_there(drawn, tmp_path):

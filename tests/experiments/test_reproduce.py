@@ -63,6 +63,7 @@ experts = { kind = "hyperplanes", n_predictors = 2, n_rings = 3, regions = "ball
 """
 
 
+@pytest.mark.long
 def test_the_command(guide, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     (tmp_path / "own.toml").write_text(TOML)

@@ -263,9 +263,13 @@ def test_interrupted(tmp_path):
     toml.write_text("[studies.mine]\nsets=['synthetic']\ncosts=[0.1]\nlearners=['FS']\nrounds=50_000\ndraws=400")
     environment = os.environ | {"PYTHONPATH": str(Path(ab.__file__).parents[1])}
     command = [sys.executable, "-m", "abstain", "reproduce", str(toml), "--out", str(out), "--jobs", "2"]
-    process = subprocess.Popen(
-        command, env=environment, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a child of one that ignores it would, too
+    try:
+        process = subprocess.Popen(
+            command, env=environment, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
     wait_for_lines(out / "jobs.jsonl", 5, process)
     os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C in a terminal does
     output, errors = process.communicate(timeout=300)

@@ -141,6 +141,7 @@ def reproduce(folder, out, *more):
     return result.output
 
 
+@pytest.mark.long
 def test_a_study_of_one_s_own(folder, tmp_path):
     said = reproduce(folder, tmp_path / "out")
     assert "first is written in Python: the slow one" in said

@@ -168,7 +168,7 @@ def test_a_newcomer_has_no_price_until_it_is_learnt():
     assert rows["poor", None] == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize("learner", [ab.DoublyRobust, ab.Exp3Abs])
+@pytest.mark.parametrize("learner", [ab.DoublyRobust, pytest.param(ab.Exp3Abs, marks=pytest.mark.long)])
 def test_prices_with_a_capacity(learner):
     """They leave out the price of the capacity itself."""
     gate = ab.Gate(

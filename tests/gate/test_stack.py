@@ -21,6 +21,7 @@ def random_case(rng, n_models, two, n_classes):
 @pytest.mark.parametrize("n_models", [1, 3, 5])
 @pytest.mark.parametrize("two", [True, False])
 @pytest.mark.parametrize("priced", [False, True])
+@pytest.mark.sample(6)
 def test_the_compiled_stack_equals_the_pseudocode(n_models, two, priced):
     rng = np.random.default_rng([n_models, two, priced])
     for game in range(3):

@@ -84,6 +84,7 @@ def consistent(gate):
 
 
 @pytest.mark.parametrize("use", ["deepcopy", "copy", "pickle", "save", "decide_many", "policy", "str", "repr", "peek"])
+@pytest.mark.sample(4)
 def test_nothing_tears_while_models_change(use, tmp_path):
     gate, done = small(), threading.Event()
     gate.decide(SAID)

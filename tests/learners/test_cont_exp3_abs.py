@@ -107,7 +107,7 @@ MAKE = {
 
 @pytest.mark.parametrize("name", MAKE)
 @pytest.mark.parametrize("cost", [0.0, 0.3, 1.0, cost_of, np.linspace(0, 1, 1000)], ids=list("03ixr"))
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 def test_rules_all_learners_obey(name, cost):
     check_learner(lambda: MAKE[name](cost=cost))
 

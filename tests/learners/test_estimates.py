@@ -41,7 +41,7 @@ def test_near_the_true_mean_loss(kind, options):
     assert np.ptp(true) > 0.2
 
 
-@pytest.mark.parametrize("kind", [ab.Exp3Abs, ab.DoublyRobust])
+@pytest.mark.parametrize("kind", [ab.Exp3Abs, pytest.param(ab.DoublyRobust, marks=pytest.mark.long)])
 def test_exact_where_every_label_is_seen(kind):
     """Also with a guard and with rules that are shared."""
     X, y = ab.datasets.load("synthetic", n=500, seed=0)

@@ -179,12 +179,13 @@ def test_rules_that_newer_options_obey(options):
 
 @pytest.mark.parametrize("eta", ["adaptive", "anytime", "tuned", 0.1])
 @pytest.mark.parametrize("cost", [0.0, 1.0, 0.3, np.linspace(0, 1, 1000)])
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 def test_rules_all_learners_obey(eta, cost):
     experts = ab.experts.hyperplanes(2, 4, 5, seed=0)
     check_learner(lambda: ab.Exp3Abs(experts, cost=cost, eta=eta, horizon=200, seed=1))
 
 
+@pytest.mark.long
 def test_other_experts():
     for experts in (
         ab.experts.thresholds(3, [-1.0, 0.1, 0.5]),
@@ -266,6 +267,7 @@ def test_ten_million_rounds():
                 assert learner.round == T * pieces
 
 
+@pytest.mark.long
 def test_estimates_are_unbiased_also_when_labels_are_late():
     """The mean of Lhat over draws is the loss, with the probability of the decision's own round."""
     experts = ab.experts.from_columns(2, 2)

@@ -58,7 +58,7 @@ def test_equals_the_twin_with_several_classes(seed, n_predictors, delay):
 
 
 @pytest.mark.parametrize("name", EXPERTS)
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 def test_rules_all_learners_obey(name):
     check_learner(lambda: ab.FastRates(EXPERTS[name], cost=0.3, seed=1))
 

@@ -65,6 +65,7 @@ def test_forgetting(kind, feedback):
             assert all(np.array_equal(before[name], after[name]) for name in unchanged)
 
 
+@pytest.mark.long
 def test_an_unseen_round_costs_who_abstains_and_nobody_else():
     """EXP3-ABS with labels for half of the rounds: forgotten, a round is estimated as one without a label."""
     experts = ab.experts.from_columns(1, 2)

@@ -11,6 +11,7 @@ from abstain.extend import WeightedLearner, WeightKernels, kernel
 RINGS = ab.experts.hyperplanes(2, 4, 5, seed=0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "experts", [RINGS, ab.experts.thresholds(2, np.linspace(0.0, 1.0, 5))], ids=["cells", "singles"]
 )

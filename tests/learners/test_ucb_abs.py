@@ -96,14 +96,14 @@ def test_patterns_that_fill_a_word(n_rules):
 
 
 @pytest.mark.parametrize("name", EXPERTS)
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 def test_rules_all_learners_obey(name):
     check_learner(lambda: ab.UCBAbs(EXPERTS[name], cost=0.3))
 
 
 @pytest.mark.parametrize("name", COSTS)
 @pytest.mark.parametrize("loss", ["zero_one", "ramp", "hinge"])
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 def test_rules_with_every_cost_and_loss(name, loss):
     check_learner(lambda: ab.UCBAbs(RINGS, cost=COSTS[name], loss=loss))
 
@@ -116,6 +116,7 @@ def test_rules_with_other_labels():
     check_learner(lambda: ab.UCBAbs(experts, cost=0.3, loss="squared"), rng.normal(size=(150, 4)), rng.normal(size=150))
 
 
+@pytest.mark.long
 def test_rules_with_many_regions_and_hidden_labels():
     """Some rounds abstain, so that there are labels to hide."""
     experts, X, y = many_regions()

@@ -105,14 +105,14 @@ def test_an_estimate_by_hand():
 
 @pytest.mark.parametrize("ties", ["first", "random"])
 @pytest.mark.parametrize("name", EXPERTS)
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 def test_rules_all_learners_obey(name, ties):
     check_learner(lambda: ab.UCBDSG(EXPERTS[name], cost=0.3, seed=1, slack=0.0003, loss_slack=0.02, ties=ties))
 
 
 @pytest.mark.parametrize("name", COSTS)
 @pytest.mark.parametrize("loss", ["zero_one", "ramp"])
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 def test_rules_with_every_cost_and_loss(name, loss):
     check_learner(lambda: ab.UCBDSG(RINGS, cost=COSTS[name], loss=loss, slack=0.0003, loss_slack=0.02))
 

@@ -123,6 +123,7 @@ def test_a_guard_equals_its_twin(table, guard, feedback, floor, delay, seed):
     assert learner.guard_weight >= guard
 
 
+@pytest.mark.long
 @games(1000)
 @given(tables(max_rounds=40), st.sampled_from(["adaptive", 0.3, 40.0]), feedbacks, floors, delays, st.integers(0, 99))
 def test_shares_equal_their_twin(table, eta, feedback, floor, delay, seed):

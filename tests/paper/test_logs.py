@@ -47,7 +47,9 @@ def still():
     return from_set(recipes.Still())
 
 
-@pytest.mark.parametrize("name", ["breast-cancer", "diabetes, noise", "digits, outage"])
+@pytest.mark.parametrize(
+    "name", ["breast-cancer", "diabetes, noise", pytest.param("digits, outage", marks=pytest.mark.long)]
+)
 def test_a_log(name):
     log = make(RECIPES[name], 500, 7, None)
     again, other = make(RECIPES[name], 500, 7, None), make(RECIPES[name], 500, 8, None)

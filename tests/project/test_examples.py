@@ -78,6 +78,7 @@ def test_confidence_thresholds():
     assert best <= made["price"].mean() < made["REVIEW"]
 
 
+@pytest.mark.long
 def test_the_picture_of_the_readme(tmp_path):
     shutil.copy(ROOT / "docs" / "pictures" / "demo.py", tmp_path)
     runpy.run_path(str(tmp_path / "demo.py"))

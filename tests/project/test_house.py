@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,13 +22,19 @@ MOST_FILES, MOST_WITH_ONE_IMPORTER, MOST_DEPENDENCIES = 200, 45, 4
 MOST_LINES, MOST_LINES_OF_SERVICE = 26_000, 6_000
 
 
+@cache
+def tree(path):
+    """Return the syntax tree of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def importers():
     """Return, for every module of the package, the modules that import it."""
     names = {path: ".".join(path.relative_to(SOURCE).with_suffix("").parts) for path in FILES}
     modules = {name.removesuffix(".__init__"): path for path, name in names.items()}
     found = defaultdict(set)
     for module, path in modules.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(path)):
             if not isinstance(node, ast.ImportFrom):
                 continue
             package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
@@ -44,7 +51,7 @@ def lines_of_code(path):
     text = path.read_text(encoding="utf-8")
     documentation = {
         line
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(tree(path))
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         for line in range(node.lineno, node.end_lineno + 1)
     }
@@ -76,7 +83,7 @@ def test_import_abstain_imports_no_extra():
 
 
 def test_every_module_says_what_it_is():
-    silent = [path for path in FILES if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
+    silent = [path for path in FILES if not ast.get_docstring(tree(path))]
     assert silent == []
 
 

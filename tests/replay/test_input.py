@@ -203,6 +203,7 @@ def test_audits(tmp_path):
         Options(labels=(0.05, 2.0))
 
 
+@pytest.mark.long
 def test_a_capacity_per_day(tmp_path):
     """The gate and its rivals keep to it; the day's reviews may be used at once, and one day more in a burst."""
     frame, n = small_log(2_000), 2_000

@@ -101,6 +101,7 @@ def swung(first, n, seeds=3):
     return np.mean([ab.simulate(learner, X, np.ones(n)).regret(best)[-1] for learner in learners])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("first", "n"),
     [(10_001, 26_002), (107_929, 280_615), pytest.param(1_084_263, 2_819_083, marks=pytest.mark.long)],
@@ -114,6 +115,7 @@ def test_a_rate_that_is_rounded_afterwards_falls_when_it_costs_most(first, n):
     assert n < 10**5 or matched < rounded / 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cost", [0.1, 0.8])
 def test_regret_on_sequences_that_switch(cost):
     """Half way the best experts become the worst: mean regret over 20 seeds below twice the bound of "anytime"."""

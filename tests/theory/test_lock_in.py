@@ -39,6 +39,7 @@ def gap(problem):
 
 @pytest.mark.parametrize("options", [{}, RECOMMENDED], ids=["default", "recommended"])
 @pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.sample(6)
 def test_no_run_locks_in(name, options):
     """A run that is locked in loses the gap in nearly every round; in the second half no run loses half of that."""
     problem, T = PROBLEMS[name], 40_000

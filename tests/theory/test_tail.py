@@ -110,6 +110,7 @@ def test_a_falling_ix_removes_the_heavy_tail(eta):
         assert regrets.max() < 300
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [100_000, pytest.param(1_000_000, marks=pytest.mark.long)])
 def test_a_constant_ix_has_linear_regret_and_a_falling_one_has_not(n):
     """One model errs on 35 % of the cases, abstaining costs 0.3: with ix = 0.02 the learner goes on predicting on some

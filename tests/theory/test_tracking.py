@@ -58,6 +58,7 @@ def turns(n):
     return ab.experts.thresholds(2, [0.0, 0.5]), 0.9 * np.column_stack([right, -right]), np.ones(n), np.zeros(n)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("eta", ["tuned", "adaptive"])
 def test_regret_to_a_sequence_is_below_the_bound(eta):
     """And that of a learner without shares is above it."""
