@@ -10,6 +10,8 @@ USED = re.compile(r'class="[^"]*\bfa-(?:solid|regular|brands) fa-([a-z-]+)')
 SCRIPT = re.compile(r'<script[^>]*\bsrc="([^"]*_static/)scripts/fontawesome\.js[^"]*"[^>]*></script>')
 STYLE = r'<link rel="stylesheet" href="\1icons.css" />'
 PRELOAD = re.compile(r'\s*<link[^>]*\bhref="[^"]*fontawesome\.js[^"]*"[^>]*>')
+TOGGLE = '<summary{}><span class="toctree-toggle"'
+"""What opens a part of the menu: an icon, which needs a name."""
 MADE_BY_SCRIPTS = {"xmark"}
 BASE = """\
 .fa-solid, .fa-regular, .fa-brands {
@@ -47,7 +49,7 @@ def replace(app: Sphinx, error: Exception | None) -> None:
         return
     names = set(MADE_BY_SCRIPTS)
     for page in Path(app.outdir).rglob("*.html"):
-        text = page.read_text(encoding="utf-8")
+        text = page.read_text(encoding="utf-8").replace(TOGGLE.format(""), TOGGLE.format(' aria-label="More pages"'))
         names.update(USED.findall(text))
         page.write_text(PRELOAD.sub("", SCRIPT.sub(STYLE, text)), encoding="utf-8")
     drawn = script.read_text(encoding="utf-8")
