@@ -390,15 +390,15 @@ def test_the_trade_is_in_money():
     assert shows.curves == [("b", [(1.0, 2.0)]), ("a", [(0.5, 1.0), (1.0, 3.0)])]
     assert shows.gate == (0.5, 2.0)
     last = figures.curves(shows, figures.model_looks(["a", "b"])).figure["data"][-1]
-    assert (last["x"], last["y"], last["name"]) == ([0.5], [2.0], "the gate")
+    assert (last["x"], last["y"], last["name"]) == ([50.0], [2.0], "the gate")
 
 
 def test_mistakes_by_class():
     shows = figures.mistakes(small())
     assert shows == [("x", 4, 0.25, 0.5), ("y", 0, 0.0, 0.0)]
     gate, tuned = figures.bars(shows).figure["data"]
-    assert (gate["x"], tuned["x"]) == ([0.25, 0.0], [0.5, 0.0])
-    assert tuned["customdata"][0] == "x, tuned once: 50.0% of 4"
+    assert (gate["x"], tuned["x"]) == ([25.0, 0.0], [50.0, 0.0])
+    assert tuned["customdata"][0] == "x, tuned once: 50.0 % of 4"
     assert "classes" not in [section.key for section in sections(REPLAYS["number"])]
 
 
@@ -446,6 +446,18 @@ def test_the_retuned_threshold_is_in_the_headline():
     assert price.endswith(" EUR")
     assert told == "the gate: 10 % less (95 % interval: 5.0 % to 20 % less)"
     assert page.retuned(a_replay()) is None
+
+
+def test_shares_are_written_as_in_the_text():
+    """28 %, not 28%: on axes, below the pointer and in words."""
+    drawn = {section.key: section.drawn.figure for section in sections(small())}
+    assert {drawn[key]["layout"]["yaxis"]["ticksuffix"] for key in ("reviews", "models", "answers")} == {" %"}
+    assert {drawn[key]["layout"]["xaxis"]["ticksuffix"] for key in ("curves", "classes")} == {" %"}
+    assert drawn["reviews"]["data"][0]["y"] == [0.0, 10.0, 20.0, 30.0]
+    assert drawn["models"]["layout"]["yaxis"]["range"] == [0.0, 100.0]
+    assert drawn["thresholds"]["data"][0]["y"] == [0.9, 0.8, 0.7, 0.1]
+    for replay in (one for one in REPLAYS.values() if one.capacity is None):
+        assert not re.search(r"\d%", json.dumps([section.drawn.figure for section in sections(replay)]))
 
 
 def test_axes_of_prices_begin_at_zero():
