@@ -218,6 +218,88 @@ def meanings(replay: Replay) -> list[tuple[str, str]]:
     return [(name.partition(":")[0], MEANINGS[kind].format(first=replay.first)) for kind, name in found.items()]
 
 
+STEPS = 10
+"""Positions of the slider from 0 to the price of the replay."""
+TIMES = 3
+"""How many times this price the slider goes to, unless a mistake costs less."""
+
+
+class Priced(NamedTuple):
+    """What a policy did: its mistakes cost this much per case, and it sent this share to review."""
+
+    name: str
+    mistakes: float
+    reviewed: float
+
+    def at(self, review: float) -> float:
+        """The price per case if a review costs ``review``."""
+        return self.mistakes + self.reviewed * review
+
+
+class WhatIf(NamedTuple):
+    """What the slider of review prices shows."""
+
+    now: float
+    """The review price of the replay; the slider moves by a tenth of it."""
+    steps: int
+    """The position of that price ..."""
+    most: int
+    """... and the last one."""
+    unit: str
+    decimals: int
+    subject: str
+    """The first policy as the subject of a sentence."""
+    policies: list[Priced]
+    """What was really decided, the policy of the verdict first; nothing of it changes with the price."""
+    fixed: list[Priced]
+    """Fixed thresholds, of which the cheapest at each price is shown."""
+
+
+def what_if(replay: Replay) -> WhatIf | None:
+    """Other review prices; None if costs have bounds or are estimates, or if a capacity limits reviews.
+
+    With another price a policy would decide differently. Exactly known is only what the recorded decisions would have
+    cost, and which fixed threshold would have been best.
+    """
+    now = replay.cost * replay.price
+    unsure = replay.left_out or replay.effective is not None or not all(policy.known for policy in replay.policies)
+    if unsure or replay.share is not None or not replay.curves or now <= 0.0:
+        return None
+    kinds = (replay.lead, "gate", replay.baseline, "retuned-own", "stack")
+    told = [policy for kind in dict.fromkeys(kinds) if (policy := of_kind(replay, kind)) is not None]
+    policies = [
+        Priced(one.name, max(0.0, one.loss - replay.cost * one.reviewed) * replay.price, one.reviewed) for one in told
+    ]
+    points = [
+        Priced(curve.model, answered * risk * replay.price, 1.0 - answered)
+        for curve in replay.curves
+        for answered, risk in zip(curve.coverage, curve.risk, strict=True)
+    ]
+    most = max(STEPS, min(TIMES * STEPS, int(STEPS / replay.cost + 1e-9)))
+    fixed = cheapest([*points, Priced("", 0.0, 1.0)])
+    subject = "the gate" if replay.lead == "gate" else "what was decided"
+    unit = unit_of(replay.price, replay.unit)
+    return WhatIf(now, STEPS, most, unit, decimals(scale(replay)), subject, policies, fixed)
+
+
+def cheapest(points: list[Priced]) -> list[Priced]:
+    """The points that are cheapest at some review price: the lower left corner of their convex hull.
+
+    >>> [one.name for one in cheapest([Priced("a", 1.0, 0.0), Priced("b", 0.9, 0.5), Priced("c", 0.0, 1.0)])]
+    ['a', 'c']
+    """
+    hull: list[Priced] = []
+    for one in sorted(points, key=lambda point: (point.reviewed, point.mistakes)):
+        if hull and one.mistakes >= hull[-1].mistakes:
+            continue
+        while len(hull) > 1 and (hull[-1].mistakes - hull[-2].mistakes) * (one.reviewed - hull[-2].reviewed) >= (
+            one.mistakes - hull[-2].mistakes
+        ) * (hull[-1].reviewed - hull[-2].reviewed):
+            hull.pop()
+        hull.append(one)
+    return hull
+
+
 class Section(NamedTuple):
     """A figure with its words."""
 
@@ -333,7 +415,7 @@ def html(replay: Replay) -> str:
     from ... import __version__
 
     today = datetime.now()
-    found = sections(replay)
+    found, other = sections(replay), what_if(replay)
     return (
         environment(__package__)
         .get_template("report.html")
@@ -349,6 +431,8 @@ def html(replay: Replay) -> str:
             version=__version__,
             figures={section.key: section.drawn.figure for section in found},
             prices=prices(replay),
+            what_if=None if other is None else other._asdict(),
+            review_price=plain_price(replay, replay.cost * replay.price),
             reviews=reviews(replay),
             who=who(replay),
             notes=[note for note in replay.notes if note not in replay.beside],
