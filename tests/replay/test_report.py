@@ -537,6 +537,14 @@ def test_the_slider_in_a_browser(tmp_path):
         assert wrong == []
 
 
+def test_every_dash_has_a_swatch():
+    """A line that is dashed in a figure is dashed in its legend."""
+    stacked = replace(small(), timeline=replace(small().timeline, loss={"stack": [0.1] * 4, "gate": [0.2] * 4}))
+    text = page.html(stacked).split("Price over time", 1)[1].split("Reviews over time", 1)[0]
+    assert 'stroke-dasharray="14 4 2.5 4"' in text
+    assert text.count('stroke-dasharray="none"') == 1  # the gate
+
+
 def test_axes_of_prices_begin_at_zero():
     drawn = {section.key: section.drawn.figure["layout"]["yaxis"] for section in sections(small())}
     assert {drawn[key]["rangemode"] for key in ("prices", "curves")} == {"tozero"}

@@ -277,6 +277,10 @@ def shown(name: str, longest: int = LONGEST) -> str:
     return escape(name)
 
 
+def _title(text: str) -> Figure:
+    return {"text": text, "font": {"size": 13}}  # as large as numbers on the axis
+
+
 def _layout(height: int, x: Figure, y: Figure, **more: Any) -> Figure:
     axis = {"gridcolor": "#E3E7EA", "linecolor": "#8A939B", "zeroline": False, "automargin": True, "fixedrange": False}
     return {
@@ -293,9 +297,7 @@ def _layout(height: int, x: Figure, y: Figure, **more: Any) -> Figure:
 
 def _time_layout(shows: OverTime, y: Figure) -> Figure:
     dates = bool(shows.x) and isinstance(shows.x[0], str)
-    x: Figure = (
-        {"type": "date"} if dates else {"type": "linear", "tickformat": ",d", "title": {"text": "row of the log"}}
-    )
+    x: Figure = {"type": "date"} if dates else {"type": "linear", "tickformat": ",d", "title": _title("row of the log")}
     x |= {"showgrid": False, "nticks": 8, "tickangle": 0, "hoverformat": "%-d %b %Y, %H:%M" if dates else ",d"}
     shapes = []
     if shows.scored is not None:
@@ -345,7 +347,7 @@ def curves(shows: Trade, looks: Mapping[str, Look]) -> Drawn:
          "y": [shows.gate.price], "cliponaxis": False,
          "marker": {"symbol": "diamond", "size": 15, "color": gate.colour, "line": {"color": "#ffffff", "width": 2}}}
     )  # fmt: skip
-    x = share(1.02) | {"title": {"text": "share of cases answered"}}
+    x = share(1.02) | {"title": _title("share of cases answered")}
     layout = _layout(360, x, MONEY, hovermode="closest")
     return Drawn({"data": data, "layout": layout}, [*keys, Key("the gate", gate, "point")])
 
@@ -386,7 +388,7 @@ def bars(shows: Sequence[ClassMistakes], lead: str = "gate", base: str = "tuned"
         keys.append(Key(label, POLICIES[kind], "area"))
     names = {"tickmode": "array", "tickvals": places, "ticktext": [shown(one.name, 16) for one in shows],
              "range": [len(shows) - 0.5, -0.5], "showgrid": False, "rangemode": "normal"}  # fmt: skip
-    x = share() | {"rangemode": "tozero", "title": {"text": "share with a mistake"}}
+    x = share() | {"rangemode": "tozero", "title": _title("share with a mistake")}
     layout = _layout(90 + 36 * len(shows), x, names, barmode="group", bargap=0.3, bargroupgap=0.0, hovermode="closest")
     return Drawn({"data": data, "layout": layout}, keys)
 
