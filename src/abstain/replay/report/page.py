@@ -119,7 +119,7 @@ def _interval(ends: tuple[float, float], lost: bool, largest: float) -> str:
 def _doubt(ends: tuple[float, float], lost: bool) -> str:
     """Say whether the interval includes 0."""
     if ends[0] <= 0.0 <= ends[1]:
-        return "It may be luck: the 95 % interval of the difference goes from a loss to a saving; take them as equal."
+        return "It may be luck: the 95 % interval of the difference goes from a loss to a saving; treat them as equal."
     side = "loss" if lost else "saving"
     return f"Luck alone does not explain it: the whole 95 % interval of the difference is on the side of a {side}."
 
@@ -161,11 +161,11 @@ MEANINGS = {
     "today": "the model and the threshold that you said are in use today.",
     "tuned": "one model and one threshold, the best on the first {first:,} cases with all their labels, then left "
     "alone: what most people do today.",
-    "stack": "a logistic regression on what all models say, which sends a case to review if its expected mistake costs "
-    "more; fitted again and again on the labels of its own answers: what a careful engineer would build.",
+    "stack": "a logistic regression on what all models say. It sends a case to review if it expects a mistake to cost "
+    "more, and is fitted again and again on the labels of its own answers: what a careful engineer would build.",
     "retuned-own": "chosen again and again on recent cases, from the labels its own decisions brought: what people do "
-    "next. It does not see what became of the cases it decided otherwise.",
-    "retuned-all": "the same, but it sees the label of every case, which nobody does who hands cases over.",
+    "next. It never learns what became of the cases it sent to review.",
+    "retuned-all": "the same with the label of every case, which nobody has who hands cases over.",
     "hindsight": "the one model and threshold that was best for the counted cases, chosen after the end: a yardstick.",
     "review": "every case goes to a person.",
     "always": "this model answers every case it has an answer for.",
@@ -353,12 +353,12 @@ def _policies(replay: Replay) -> Iterator[Section]:
 
 def _gate(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
     if len(replay.timeline.model) > 1:
-        text = "Whose answers the gate went by. A band that widens is a model that the gate came to trust."
+        text = "Which model the gate followed. A band widens as the gate comes to trust that model."
         shows = figures.followed(replay)
         yield Section("models", "Model followed over time", text, "share of cases", areas(shows, looks))
     text = (
-        "The confidence above which the followed model's answer was used; the middle one of those used at the time. "
-        "At 1 everything goes to review, at 0 everything is answered; the axis shows the part used in counted cases."
+        "The confidence that the followed model had to exceed; each point is the median. At 1 every case goes to "
+        "review, at 0 every case is answered. The axis shows the range used in counted cases."
     )
     if replay.max_error is not None and not replay.stakes:
         text += (
@@ -376,7 +376,7 @@ def _answers(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
         return
     others = len(replay.timeline.answered) - len(shows.lines)
     text = "Models that did not always have an answer, for instance in an outage. "
-    text += "The gate went by the others then." if len(replay.models) > 1 else "Those cases went to review."
+    text += "The gate followed the others then." if len(replay.models) > 1 else "Those cases went to review."
     if others:
         text += " Models that are not shown answered as often or more often."
     yield Section("answers", "Model availability", text, "share of cases with an answer",
