@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import plotly.graph_objects as go
+import polars as pl
 import pytest
 
 import abstain as ab
@@ -15,7 +16,9 @@ from abstain.errors import FileError
 from abstain.replay.policies import Curve, Policy, Saved, Timeline, Versus
 from abstain.replay.report import figures, page
 from abstain.replay.report.page import MINUS, meanings, rows, sections
+from abstain.replay.run import replay as play
 
+from .logs import options, small_log
 from .replays import KINDS, NASTY, a_replay, replays
 
 REPLAYS = replays()
@@ -494,6 +497,21 @@ def test_the_cheapest_fixed_threshold_at_every_price():
             review = found.now * step / found.steps
             best = min(review, *(replay.price * c * r + (1.0 - c) * review for c, r in points))
             assert min(one.at(review) for one in found.fixed) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("staked", [False, True])
+@pytest.mark.usefixtures("no_page")
+def test_at_its_own_price_the_best_fixed_threshold_is_the_hindsight_of_the_replay(staked, tmp_path):
+    """Of a played log, every threshold that was tried is in the report, so nothing is estimated."""
+    log = small_log(600).with_columns(amount=(pl.int_range(pl.len()) % 7 + 2) * 1.0)
+    log.write_csv(tmp_path / "log.csv")
+    prices = {"cost": None, "review_price": 1.0, "mistake_column": "amount"} if staked else {}
+    replay = play(tmp_path / "log.csv", options(**prices), tmp_path / "out")
+    found = page.what_if(replay)
+    hindsight = next(one for one in replay.policies if one.kind == "hindsight")
+    assert min(one.at(found.now) for one in found.fixed) == pytest.approx(hindsight.loss * replay.price)
+    gate = next(one for one in replay.policies if one.kind == "gate")
+    assert found.policies[0].at(found.now) == pytest.approx(gate.loss * replay.price)
 
 
 def test_other_review_prices_are_shown_only_if_they_are_known():
