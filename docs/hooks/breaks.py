@@ -1,6 +1,7 @@
 """Code on narrow screens: where it may be broken in a line, and blocks that can be scrolled by keyboard.
 
-Code in a line is broken after a bracket or a sign, not within a word. Narrow tables need it.
+Code in a line is broken after a bracket or a sign, not within a word. Narrow tables need it, and titles such as
+abstain.adapters.sklearn.GateClassifier.
 """
 
 import re
@@ -9,6 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 CODE = re.compile(r'<code class="[^"]*\bliteral\b[^"]*">.*?</code>', re.DOTALL)
+TITLE = re.compile(r"(?<=<h1>)[\w.]+(?=<)")  # the name of a class
 WORD = re.compile(r'(?<=<span class="pre">)[^<]+')
 AFTER = re.compile(r"(?<=[A-Za-z]\w)[(=_./:](?=[\w&])")  # of names: neither 0.5 nor d/(d+2)
 
@@ -19,7 +21,7 @@ def breakable(body: str) -> str:
     def word(found: re.Match[str]) -> str:
         return AFTER.sub(r"\g<0><wbr>", found[0])
 
-    return CODE.sub(lambda code: WORD.sub(word, code[0]), body)
+    return CODE.sub(lambda code: WORD.sub(word, code[0]), TITLE.sub(word, body))
 
 
 def scrollable(body: str) -> str:

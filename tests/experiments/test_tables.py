@@ -11,7 +11,7 @@ from scipy import stats
 
 from abstain.errors import InputError
 from abstain.experiments import report
-from abstain.experiments.formats import TextTable, overview_table
+from abstain.experiments.formats import Meanings, TextTable, markdown, meanings, overview_cells, overview_table
 from abstain.experiments.reproduce import _finals
 from abstain.experiments.results import summary
 from abstain.experiments.runner import run
@@ -182,10 +182,10 @@ def test_studies_share_a_table():
 
 def test_files(tmp_path):
     (table,) = tables(game(), [study("a", table="A/b c", title="Some | title")])
-    markdown, numbers, _ = write(table, tmp_path / "tables")
-    assert [path.name for path in (markdown, numbers)] == ["A-b-c.md", "A-b-c.csv"]
+    words, numbers, _ = write(table, tmp_path / "tables")
+    assert [path.name for path in (words, numbers)] == ["A-b-c.md", "A-b-c.csv"]
     assert pl.read_csv(numbers)["regret"].to_list() == table.finals["regret"].to_list()
-    text = markdown.read_text(encoding="utf-8")
+    text = words.read_text(encoding="utf-8")
     assert "| learner | R_T / T | to FS | rank | within | excess | negative | time |" in text
     assert "| DR | 0.0000 | 1.50 | 1.00 | 2 of 2 | -0.0103 | 1 of 2 |" in text
     lines = [line for line in text.splitlines() if line.startswith("| a | guide | 0.2")]
@@ -267,6 +267,25 @@ def test_shown():
     assert "&lt;i&gt;" in page
     assert "1 of 2" in page
     assert "Overview" not in report.page([], [], [], report.Facts())
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_every_column_has_words(width):
+    table = overview(finals(game()))
+    heads, _ = overview_cells(table)
+    assert [head for head, _ in meanings(heads)] == heads[1:]  # all but the learner's name
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(Meanings(heads))
+    text = console.export_text()
+    assert max(map(len, text.splitlines())) <= width
+    assert "settings with regret up to 2 FS + 0.002" in " ".join(text.split())
+    assert "…" not in text
+    assert len(text.splitlines()) == len(heads) - 1 or width < 80  # one line each
+    page = report.page([], [], [study("a")], report.Facts(tables=tables(game(), [study("a")])))
+    for head, words in meanings(heads):
+        assert f"<dt>{head}</dt><dd>{words}</dd>" in page
+    assert page.count("<dt>within</dt>") == 1
+    assert "- excess: regret minus that limit" in markdown("a", "", finals(game()), table, slopes(finals(game())))
 
 
 LABELS = ("EXP3-ABS, adaptive", "DR, adaptive, all labels", "UCB-GT")

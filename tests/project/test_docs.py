@@ -100,6 +100,19 @@ def test_code_is_broken_between_its_words(code, expected):
     assert hook("breaks").breakable(page.format(code)) == page.format(expected)
 
 
+def test_the_name_of_a_class_breaks_in_its_title():
+    broken = hook("breaks").breakable('<h1>abstain.adapters.sklearn.GateClassifier<a href="#">#</a></h1>')
+    assert broken.startswith("<h1>abstain.<wbr>adapters.<wbr>sklearn.<wbr>GateClassifier<a")
+    assert hook("breaks").breakable("<h1>Replay a log<") == "<h1>Replay a log<"
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.stem)
+def test_every_column_of_a_table_has_a_name(page):
+    lines = page.read_text(encoding="utf-8").splitlines()
+    heads = [line for line, below in pairwise(lines) if line.startswith("|") and below.startswith("| ---")]
+    assert not [head for head in heads if re.search(r"\|\s*\|", head)]
+
+
 def test_the_reference_says_once_what_learners_share():
     """What comes from a class that has its own place is not repeated: the names of all classes below it are listed."""
     pages = (ROOT / "docs" / "reference").rglob("*.md")

@@ -5,8 +5,10 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import plotly.graph_objects as go
+import polars as pl
 import pytest
 
 import abstain as ab
@@ -14,17 +16,20 @@ from abstain.errors import FileError
 from abstain.replay.policies import Curve, Policy, Saved, Timeline, Versus
 from abstain.replay.report import figures, page
 from abstain.replay.report.page import MINUS, meanings, rows, sections
+from abstain.replay.run import replay as play
 
+from .logs import options, small_log
 from .replays import KINDS, NASTY, a_replay, replays
 
 REPLAYS = replays()
+CHROMIUM = Path("/usr/bin/chromium")
 ADDRESSES = ("src", "href", "srcset", "action", "data", "poster", "style")
 
 
 class Reader(HTMLParser):
     """Words outside of scripts, and attributes; checks that tags close in order."""
 
-    VOID = ("meta", "br", "img", "path", "rect", "circle")
+    VOID = ("meta", "br", "img", "path", "rect", "circle", "input")
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
@@ -146,7 +151,8 @@ def test_without_javascript_the_sentence_and_the_tables_are_there():
     _, seen = read(text)
     assert REPLAYS["wins"].verdict in seen
     assert "The figures need JavaScript" in seen
-    assert text.count("<table") == 2
+    assert text.count("<table") == 3
+    assert '<section id="what-if" class="screen" hidden>' in text  # a slider would do nothing
 
 
 def test_an_old_report_stays_until_the_new_one_is_whole(tmp_path, monkeypatch):
@@ -390,15 +396,15 @@ def test_the_trade_is_in_money():
     assert shows.curves == [("b", [(1.0, 2.0)]), ("a", [(0.5, 1.0), (1.0, 3.0)])]
     assert shows.gate == (0.5, 2.0)
     last = figures.curves(shows, figures.model_looks(["a", "b"])).figure["data"][-1]
-    assert (last["x"], last["y"], last["name"]) == ([0.5], [2.0], "the gate")
+    assert (last["x"], last["y"], last["name"]) == ([50.0], [2.0], "the gate")
 
 
 def test_mistakes_by_class():
     shows = figures.mistakes(small())
     assert shows == [("x", 4, 0.25, 0.5), ("y", 0, 0.0, 0.0)]
     gate, tuned = figures.bars(shows).figure["data"]
-    assert (gate["x"], tuned["x"]) == ([0.25, 0.0], [0.5, 0.0])
-    assert tuned["customdata"][0] == "x, tuned once: 50.0% of 4"
+    assert (gate["x"], tuned["x"]) == ([25.0, 0.0], [50.0, 0.0])
+    assert tuned["customdata"][0] == "x, tuned once: 50.0 % of 4"
     assert "classes" not in [section.key for section in sections(REPLAYS["number"])]
 
 
@@ -446,6 +452,115 @@ def test_the_retuned_threshold_is_in_the_headline():
     assert price.endswith(" EUR")
     assert told == "the gate: 10 % less (95 % interval: 5.0 % to 20 % less)"
     assert page.retuned(a_replay()) is None
+
+
+def test_shares_are_written_as_in_the_text():
+    """28 %, not 28%: on axes, below the pointer and in words."""
+    drawn = {section.key: section.drawn.figure for section in sections(small())}
+    assert {drawn[key]["layout"]["yaxis"]["ticksuffix"] for key in ("reviews", "models", "answers")} == {" %"}
+    assert {drawn[key]["layout"]["xaxis"]["ticksuffix"] for key in ("curves", "classes")} == {" %"}
+    assert drawn["reviews"]["data"][0]["y"] == [0.0, 10.0, 20.0, 30.0]
+    assert drawn["models"]["layout"]["yaxis"]["range"] == [0.0, 100.0]
+    assert drawn["thresholds"]["data"][0]["y"] == [0.9, 0.8, 0.7, 0.1]
+    for replay in (one for one in REPLAYS.values() if one.capacity is None):
+        assert not re.search(r"\d%", json.dumps([section.drawn.figure for section in sections(replay)]))
+
+
+def test_no_two_parts_of_the_page_have_one_name():
+    for replay in REPLAYS.values():
+        reader, _ = read(page.html(replay))
+        ids = [value for _, name, value in reader.attributes if name == "id"]
+        assert len(set(ids)) == len(ids)
+
+
+def test_other_review_prices():
+    """What was decided keeps its reviews and its mistakes; only the fixed threshold is chosen again."""
+    replay = replace(small(), share=None)
+    found = page.what_if(replay)
+    gate, tuned, own = found.policies
+    assert (gate.name, tuned.name, own.name) == ("gate", replay.policies[4].name, "retuned-own")
+    assert found.now == pytest.approx(2.0)  # a fifth of a mistake of 10
+    for priced, policy in zip(found.policies, (replay.policies[3], *replay.policies[4:6]), strict=True):
+        assert priced.at(found.now) == pytest.approx(policy.loss * 10.0)
+        assert priced.at(3.0) == pytest.approx(policy.loss * 10.0 + policy.reviewed)
+    # Model a answers half of the cases for 0.5 per case, or all for 3; b answers all for 2.
+    assert found.fixed == [("b", 2.0, 0.0), ("a", pytest.approx(0.5), 0.5), ("", 0.0, 1.0)]
+    assert found.most == 3 * found.steps
+    assert page.what_if(replace(replay, cost=0.5)).most == 2 * found.steps  # a review never costs more than a mistake
+
+
+def test_the_cheapest_fixed_threshold_at_every_price():
+    for replay in REPLAYS.values():
+        found = page.what_if(replace(replay, share=None, left_out=0))
+        points = [(c, r) for curve in replay.curves for c, r in zip(curve.coverage, curve.risk, strict=True)]
+        for step in range(found.most + 1):
+            review = found.now * step / found.steps
+            best = min(review, *(replay.price * c * r + (1.0 - c) * review for c, r in points))
+            assert min(one.at(review) for one in found.fixed) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("staked", [False, True])
+@pytest.mark.usefixtures("no_page")
+def test_at_its_own_price_the_best_fixed_threshold_is_the_hindsight_of_the_replay(staked, tmp_path):
+    """Of a played log, every threshold that was tried is in the report, so nothing is estimated."""
+    log = small_log(600).with_columns(amount=(pl.int_range(pl.len()) % 7 + 2) * 1.0)
+    log.write_csv(tmp_path / "log.csv")
+    prices = {"cost": None, "review_price": 1.0, "mistake_column": "amount"} if staked else {}
+    replay = play(tmp_path / "log.csv", options(**prices), tmp_path / "out")
+    found = page.what_if(replay)
+    hindsight = next(one for one in replay.policies if one.kind == "hindsight")
+    assert min(one.at(found.now) for one in found.fixed) == pytest.approx(hindsight.loss * replay.price)
+    gate = next(one for one in replay.policies if one.kind == "gate")
+    assert found.policies[0].at(found.now) == pytest.approx(gate.loss * replay.price)
+
+
+def test_other_review_prices_are_shown_only_if_they_are_known():
+    assert 'id="what-if" class="screen" hidden' in page.html(REPLAYS["wins"])  # the script shows it
+    for replay in (
+        REPLAYS["capacity"],
+        replace(REPLAYS["wins"], left_out=3),
+        replace(REPLAYS["wins"], effective=100.0),
+        replace(REPLAYS["wins"], curves=[]),
+        replace(REPLAYS["wins"], cost=0.0),
+    ):
+        assert page.what_if(replay) is None
+        assert 'id="what-if"' not in page.html(replay)
+
+
+def test_the_slider_in_a_browser(tmp_path):
+    sync = pytest.importorskip("playwright.sync_api", reason="the slider is tested with Playwright, which is not here")
+    if not CHROMIUM.exists():
+        pytest.skip(f"the slider is tested with Chromium, and there is no {CHROMIUM}")
+    replay = REPLAYS["wins"]
+    found, path = page.what_if(replay), tmp_path / "report.html"
+    page.write(replay, path)
+    with sync.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu"])
+        tab = browser.new_page()
+        wrong = []
+        tab.on("pageerror", lambda error: wrong.append(str(error)))
+        tab.goto(path.as_uri())
+        slider = tab.get_by_label("Price of a review")
+        slider.focus()
+        for presses in (0, 5):
+            for _ in range(presses):
+                tab.keyboard.press("ArrowRight")
+            review = found.now * (1.0 + presses / found.steps)
+            assert slider.get_attribute("aria-valuetext") == page.plain_price(replay, review)
+            cells = tab.locator("#what-if tbody td:nth-child(2)").all_inner_texts()
+            costs = [*(one.at(review) for one in found.policies), min(one.at(review) for one in found.fixed)]
+            assert cells == [f"{cost:.{found.decimals}f}" for cost in costs]
+        assert f"the gate costs {cells[0]} EUR per case" in tab.locator("#what-if output").inner_text()
+        browser.close()
+        assert wrong == []
+
+
+def test_every_dash_has_a_swatch():
+    """A line that is dashed in a figure is dashed in its legend."""
+    stacked = replace(small(), timeline=replace(small().timeline, loss={"stack": [0.1] * 4, "gate": [0.2] * 4}))
+    text = page.html(stacked).split("Price over time", 1)[1].split("Reviews over time", 1)[0]
+    assert 'stroke-dasharray="14 4 2.5 4"' in text
+    assert text.count('stroke-dasharray="none"') == 1  # the gate
 
 
 def test_axes_of_prices_begin_at_zero():

@@ -20,18 +20,32 @@ class Strong(str):
     __slots__ = ()
 
 
-EXPLAINED = (
-    "Medians over the settings: average regret, its ratio to that of FS, and the time per round relative to UCB-GT (or "
-    "to the fastest learner) on the same draw. Then the mean rank among the learners that compete, the number of "
-    "settings within 2 FS + 0.002 (FS counts as 0 if its regret is negative) with the largest excess, and the number "
-    "of settings with negative mean regret."
-)
-MOVING = (
-    "Tracking regret compares with the best sequence of experts, one per regime of a stream. Slopes are those of log "
-    "regret against log T, the steepest of all settings. Regret that is not positive at some T has no slope."
-)
+MEANINGS = {
+    "R_T / T": "regret per round against the best expert; median over settings",
+    "tracking": "the same against the best sequence of experts, one per regime",
+    "to FS": "regret divided by that of FS, which sees every label; median",
+    "rank": "mean rank by regret among the learners that compete; 1 is best",
+    "within": "settings with regret up to 2 FS + 0.002 (a negative FS counts as 0)",
+    "excess": "regret minus that limit, in the worst setting; above 0: missed",
+    "negative": "settings with less loss than the best expert",
+    "slope": "of log regret against log T, the steepest; none if not positive",
+    "tracking slope": "the same for tracking regret",
+    "time": "per round, relative to UCB-GT or the fastest on the same draw; median",
+    "difference (95 %)": "from the learner in the next column, paired, with its interval",
+    "pseudo": "regret in expected losses, which are known here; it has less noise",
+}
+"""What the columns of tables are, one line each."""
 
 PSEUDO = " Pseudo-regret counts the expected loss of the experts followed, which is known there, and has less noise."
+
+
+def meanings(heads: Iterable[str]) -> list[tuple[str, str]]:
+    """The columns that need words, and the words.
+
+    >>> meanings(["learner", "negative", "negative"])
+    [('negative', 'settings with less loss than the best expert')]
+    """
+    return [(head, MEANINGS[head]) for head in dict.fromkeys(heads) if head in MEANINGS]
 
 
 def number(value: float | None) -> str:
@@ -196,9 +210,8 @@ def text(value: str) -> str:
 def markdown(name: str, title: str, finals: "pl.DataFrame", overview: "pl.DataFrame", slopes: "pl.DataFrame") -> str:
     """The overview, how regret grows, then one row per setting and learner."""
     heads, rows = overview_cells(overview)
-    parts = [f"# {name}", title, markdown_table(heads, rows), EXPLAINED]
-    if "tracking" in heads or "slope" in heads:
-        parts.append(MOVING)
+    parts = [f"# {name}", title, markdown_table(heads, rows)]
+    parts.append("\n".join(f"- {head}: {words}" for head, words in meanings(heads)))
     if len(slopes):
         grown = (
             [dataset, f"{cost:g}", label, *map(factor, both)] for dataset, cost, label, *both in slopes.iter_rows()
@@ -291,6 +304,23 @@ def _least(text: str, long: int) -> int:
     from rich.cells import cell_len
 
     return max((min(long, cell_len(text)), *map(cell_len, text.split())))
+
+
+@dataclass(frozen=True)
+class Meanings:
+    """The meanings of columns for a terminal, below a table."""
+
+    heads: Sequence[str]
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[Table]":
+        from rich.table import Table
+
+        result = Table.grid(padding=(0, 2, 0, 1))
+        result.add_column(no_wrap=True)
+        result.add_column()
+        for head, words in meanings(self.heads):
+            result.add_row(head, words, style="dim")
+        yield result
 
 
 def differences_table(table: "FinalNumbers", most: int) -> TextTable:

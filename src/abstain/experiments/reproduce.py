@@ -14,7 +14,7 @@ from .claims import Claim
 from .curves import draw_studies
 from .evidence import Results
 from .figures import Figure
-from .formats import TextTable, differences_table, number, overview_table
+from .formats import Meanings, TextTable, differences_table, number, overview_table
 from .jobs import Job
 from .registry import N
 from .report import Section
@@ -115,11 +115,18 @@ def reproduce(
     with_results = [study for study in played if study.name in session.curves["study"]]
     if with_results and not tables:
         console.print(_finals(means, with_results[0]))
+    told: set[str] = set()
     for table in tables:
-        console.print(overview_table(table.name, table.overview))
+        printed = [overview_table(table.name, table.overview)]
         if alone.intersection(table.finals["study"]) and len(table.finals) <= ROWS:
-            console.print(differences_table(table, SHOWN))
-    if verdicts:
+            printed.append(differences_table(table, SHOWN))
+        for one in printed:
+            console.print(one)
+            console.print(Meanings([head for head in one.heads if head not in told]))
+            told.update(one.heads)
+    if verdicts and all(one.quick for one in verdicts):
+        console.print(f"Claims: {len(verdicts)} {verdicts[0].label}", highlight=False)
+    elif verdicts:
         console.print(claims.table(verdicts))
     for section in sections:
         console.print(section.table)

@@ -344,7 +344,7 @@ GATE_FILE = "gate.abstain"
 def next_steps(lead: Policy, rivals: list[Versus], setting: Setting, may_combine: bool) -> list[str]:
     """What to do now; ``may_combine`` says whether the gate could combine its models, and did not."""
     if lead.kind != GATE:
-        return ["Go on, and replay the next month's cases with the same command."]
+        return ["Carry on, and replay next month's cases with the same command."]
     found = []
     if may_combine and any(rival.kind == STACK and rival.low > 0.0 for rival in rivals):
         found.append("Run the command again with --combine: the models know more together, as the stack shows.")
@@ -499,8 +499,8 @@ def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]
         found.append(f"{out.counts['over_capacity']:,} cases were answered because no review was left.")
     if out.counts["explored"]:
         found.append(
-            f"{out.counts['explored']:,} cases were decided otherwise than the threshold says, just to see the label: "
-            "that is how the gate learns what becomes of cases it would not decide so. Its price has what they cost."
+            f"{out.counts['explored']:,} cases were decided against the threshold, just to see the label: that is "
+            "how the gate learns about cases it would otherwise decide the other way. Its price includes their cost."
         )
     return found
 
@@ -526,7 +526,8 @@ def _delays(options: Options, facts: Facts, classes: Classes) -> list[str]:
     age = maturity(max(facts.delays.quantile(one, 0.99) for one in apart))
     return [
         f"labels of {names[apart[0]]!r} come earlier than those of {names[apart[1]]!r}: half of them within "
-        f"{middle[0]}, and within {middle[1]}. Who learns labels as they come takes the early class for too frequent. "
+        f"{middle[0]}, and within {middle[1]}. A policy that learns labels as they come overestimates "
+        "how often the early class occurs. "
         f'--maturity "{age}" learns every case at the age at which 99 % of the labels are there.'
     ]
 

@@ -15,7 +15,7 @@ from ..claims import Verdict
 from ..curves import StudyCurves
 from ..evidence import Results
 from ..figures import Drawn
-from ..formats import EXPLAINED, MOVING, Strong, final_cells, number, overview_cells, repetitions
+from ..formats import Strong, final_cells, meanings, number, overview_cells, repetitions
 from ..registry import SECTIONS, collected
 from ..study import Study, repeated
 from ..style import trying
@@ -273,10 +273,9 @@ class Overview(NamedTuple):
     is_open: bool
 
 
-def explained(tables: Sequence[Overview]) -> list[str]:
-    """What the columns mean."""
-    moves = any({"tracking", "slope"} & set(table.learners.heads) for table in tables)
-    return [EXPLAINED, MOVING] if moves else [EXPLAINED]
+def explained(tables: Sequence[Overview]) -> list[tuple[str, str]]:
+    """What the columns mean, each once."""
+    return meanings(head for table in tables for head in (*table.learners.heads, *table.settings.heads))
 
 
 def overview(table: FinalNumbers) -> Overview:

@@ -252,8 +252,18 @@ def model_looks(names: Sequence[str]) -> dict[str, Look]:
 
 
 def share(most: float | None = None) -> Figure:
-    """An axis of shares, up to ``most``."""
-    return {"tickformat": ".0%", "hoverformat": ".1%"} | ({"range": [0.0, most]} if most is not None else {})
+    """An axis of shares, up to ``most``. Figures draw shares `in_per_cent`: Plotly's own format would write "28%"."""
+    axis: Figure = {"tickformat": ",~g", "hoverformat": ".1f", "ticksuffix": " %"}
+    return axis | ({"range": [0.0, 100.0 * most]} if most is not None else {})
+
+
+def in_per_cent(values: Sequence[float | None]) -> list[float | None]:
+    """Shares as an axis of shares shows them.
+
+    >>> in_per_cent([0.07, None])
+    [7.0, None]
+    """
+    return [None if value is None else round(100.0 * value, 10) for value in values]
 
 
 def shown(name: str, longest: int = LONGEST) -> str:
@@ -265,6 +275,10 @@ def shown(name: str, longest: int = LONGEST) -> str:
     if len(name) > longest:
         name = f"{name[: longest // 2]}…{name[len(name) - longest // 2 + 1 :]}"
     return escape(name)
+
+
+def _title(text: str) -> Figure:
+    return {"text": text, "font": {"size": 13}}  # as large as numbers on the axis
 
 
 def _layout(height: int, x: Figure, y: Figure, **more: Any) -> Figure:
@@ -283,9 +297,7 @@ def _layout(height: int, x: Figure, y: Figure, **more: Any) -> Figure:
 
 def _time_layout(shows: OverTime, y: Figure) -> Figure:
     dates = bool(shows.x) and isinstance(shows.x[0], str)
-    x: Figure = (
-        {"type": "date"} if dates else {"type": "linear", "tickformat": ",d", "title": {"text": "row of the log"}}
-    )
+    x: Figure = {"type": "date"} if dates else {"type": "linear", "tickformat": ",d", "title": _title("row of the log")}
     x |= {"showgrid": False, "nticks": 8, "tickangle": 0, "hoverformat": "%-d %b %Y, %H:%M" if dates else ",d"}
     shapes = []
     if shows.scored is not None:
@@ -296,7 +308,10 @@ def _time_layout(shows: OverTime, y: Figure) -> Figure:
 
 def lines(shows: OverTime, looks: Mapping[str, Look], y: Figure) -> Drawn:
     """Lines over time, of policies or of models."""
-    data = [_trace(line.label, looks[line.key], shows.x, line.y) for line in shows.lines]
+    shares = "ticksuffix" in y
+    data = [
+        _trace(line.label, looks[line.key], shows.x, in_per_cent(line.y) if shares else line.y) for line in shows.lines
+    ]
     keys = [Key(line.label, looks[line.key]) for line in shows.lines]
     return Drawn({"data": data, "layout": _time_layout(shows, y)}, keys)
 
@@ -304,7 +319,8 @@ def lines(shows: OverTime, looks: Mapping[str, Look], y: Figure) -> Drawn:
 def areas(shows: OverTime, looks: Mapping[str, Look]) -> Drawn:
     """Shares over time that add up to one, stacked."""
     data = [
-        {"type": "scatter", "mode": "lines", "stackgroup": "all", "name": shown(line.label), "x": shows.x, "y": line.y,
+        {"type": "scatter", "mode": "lines", "stackgroup": "all", "name": shown(line.label), "x": shows.x,
+         "y": in_per_cent(line.y),
          "line": {"color": "#ffffff", "width": 1.0}, "fillcolor": looks[line.key].colour,
          "fillpattern": {"shape": pattern, "bgcolor": looks[line.key].colour, "fgcolor": "#ffffff", "size": 9,
                          "solidity": 0.15}}
@@ -321,17 +337,17 @@ def curves(shows: Trade, looks: Mapping[str, Look]) -> Drawn:
     data, keys = [], []
     for name, points in shows.curves:
         few = len(points) < FEW_POINTS
-        data.append(_trace(name, looks[name], [p.answered for p in points], [p.price for p in points]))
+        data.append(_trace(name, looks[name], in_per_cent([p.answered for p in points]), [p.price for p in points]))
         if few:
             data[-1] |= {"mode": "markers", "marker": {"color": looks[name].colour, "size": 10}, "cliponaxis": False}
         keys.append(Key(name, looks[name], "dot" if few else "line"))
     gate = POLICIES["gate"]
     data.append(
-        {"type": "scatter", "mode": "markers", "name": "the gate", "x": [shows.gate.answered], "y": [shows.gate.price],
-         "cliponaxis": False,
+        {"type": "scatter", "mode": "markers", "name": "the gate", "x": in_per_cent([shows.gate.answered]),
+         "y": [shows.gate.price], "cliponaxis": False,
          "marker": {"symbol": "diamond", "size": 15, "color": gate.colour, "line": {"color": "#ffffff", "width": 2}}}
     )  # fmt: skip
-    x = share(1.02) | {"title": {"text": "share of cases answered"}}
+    x = share(1.02) | {"title": _title("share of cases answered")}
     layout = _layout(360, x, MONEY, hovermode="closest")
     return Drawn({"data": data, "layout": layout}, [*keys, Key("the gate", gate, "point")])
 
@@ -361,16 +377,18 @@ def bars(shows: Sequence[ClassMistakes], lead: str = "gate", base: str = "tuned"
         (base, KINDS[base], [one.tuned for one in shows]),
     ):
         told = [
-            f"{shown(one.name)}, {label}: {value:.1%} of {one.rows:,}" for one, value in zip(shows, shares, strict=True)
+            f"{shown(one.name)}, {label}: {100.0 * value:.1f} % of {one.rows:,}"
+            for one, value in zip(shows, shares, strict=True)
         ]
         data.append(
-            {"type": "bar", "orientation": "h", "name": label, "x": shares, "y": places, "customdata": told,
+            {"type": "bar", "orientation": "h", "name": label, "x": in_per_cent(shares), "y": places,
+             "customdata": told,
              "hovertemplate": "%{customdata}<extra></extra>", "marker": {"color": POLICIES[kind].colour}}
         )  # fmt: skip
         keys.append(Key(label, POLICIES[kind], "area"))
     names = {"tickmode": "array", "tickvals": places, "ticktext": [shown(one.name, 16) for one in shows],
              "range": [len(shows) - 0.5, -0.5], "showgrid": False, "rangemode": "normal"}  # fmt: skip
-    x = share() | {"rangemode": "tozero", "title": {"text": "share with a mistake"}}
+    x = share() | {"rangemode": "tozero", "title": _title("share with a mistake")}
     layout = _layout(90 + 36 * len(shows), x, names, barmode="group", bargap=0.3, bargroupgap=0.0, hovermode="closest")
     return Drawn({"data": data, "layout": layout}, keys)
 

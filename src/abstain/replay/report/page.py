@@ -119,7 +119,7 @@ def _interval(ends: tuple[float, float], lost: bool, largest: float) -> str:
 def _doubt(ends: tuple[float, float], lost: bool) -> str:
     """Say whether the interval includes 0."""
     if ends[0] <= 0.0 <= ends[1]:
-        return "It may be luck: the 95 % interval of the difference goes from a loss to a saving; take them as equal."
+        return "It may be luck: the 95 % interval of the difference goes from a loss to a saving; treat them as equal."
     side = "loss" if lost else "saving"
     return f"Luck alone does not explain it: the whole 95 % interval of the difference is on the side of a {side}."
 
@@ -161,11 +161,11 @@ MEANINGS = {
     "today": "the model and the threshold that you said are in use today.",
     "tuned": "one model and one threshold, the best on the first {first:,} cases with all their labels, then left "
     "alone: what most people do today.",
-    "stack": "a logistic regression on what all models say, which sends a case to review if its expected mistake costs "
-    "more; fitted again and again on the labels of its own answers: what a careful engineer would build.",
+    "stack": "a logistic regression on what all models say. It sends a case to review if it expects a mistake to cost "
+    "more, and is fitted again and again on the labels of its own answers: what a careful engineer would build.",
     "retuned-own": "chosen again and again on recent cases, from the labels its own decisions brought: what people do "
-    "next. It does not see what became of the cases it decided otherwise.",
-    "retuned-all": "the same, but it sees the label of every case, which nobody does who hands cases over.",
+    "next. It never learns what became of the cases it sent to review.",
+    "retuned-all": "the same with the label of every case, which nobody has who hands cases over.",
     "hindsight": "the one model and threshold that was best for the counted cases, chosen after the end: a yardstick.",
     "review": "every case goes to a person.",
     "always": "this model answers every case it has an answer for.",
@@ -216,6 +216,88 @@ def meanings(replay: Replay) -> list[tuple[str, str]]:
         if policy.kind in MEANINGS:
             found.setdefault(policy.kind, policy.name if policy.kind != "always" else "always ...")
     return [(name.partition(":")[0], MEANINGS[kind].format(first=replay.first)) for kind, name in found.items()]
+
+
+STEPS = 10
+"""Positions of the slider from 0 to the price of the replay."""
+TIMES = 3
+"""How many times this price the slider goes to, unless a mistake costs less."""
+
+
+class Priced(NamedTuple):
+    """What a policy did: its mistakes cost this much per case, and it sent this share to review."""
+
+    name: str
+    mistakes: float
+    reviewed: float
+
+    def at(self, review: float) -> float:
+        """The price per case if a review costs ``review``."""
+        return self.mistakes + self.reviewed * review
+
+
+class WhatIf(NamedTuple):
+    """What the slider of review prices shows."""
+
+    now: float
+    """The review price of the replay; the slider moves by a tenth of it."""
+    steps: int
+    """The position of that price ..."""
+    most: int
+    """... and the last one."""
+    unit: str
+    decimals: int
+    subject: str
+    """The first policy as the subject of a sentence."""
+    policies: list[Priced]
+    """What was really decided, the policy of the verdict first; nothing of it changes with the price."""
+    fixed: list[Priced]
+    """Fixed thresholds, of which the cheapest at each price is shown."""
+
+
+def what_if(replay: Replay) -> WhatIf | None:
+    """Other review prices; None if costs have bounds or are estimates, or if a capacity limits reviews.
+
+    With another price a policy would decide differently. Exactly known is only what the recorded decisions would have
+    cost, and which fixed threshold would have been best.
+    """
+    now = replay.cost * replay.price
+    unsure = replay.left_out or replay.effective is not None or not all(policy.known for policy in replay.policies)
+    if unsure or replay.share is not None or not replay.curves or now <= 0.0:
+        return None
+    kinds = (replay.lead, "gate", replay.baseline, "retuned-own", "stack")
+    told = [policy for kind in dict.fromkeys(kinds) if (policy := of_kind(replay, kind)) is not None]
+    policies = [
+        Priced(one.name, max(0.0, one.loss - replay.cost * one.reviewed) * replay.price, one.reviewed) for one in told
+    ]
+    points = [
+        Priced(curve.model, answered * risk * replay.price, 1.0 - answered)
+        for curve in replay.curves
+        for answered, risk in zip(curve.coverage, curve.risk, strict=True)
+    ]
+    most = max(STEPS, min(TIMES * STEPS, int(STEPS / replay.cost + 1e-9)))
+    fixed = cheapest([*points, Priced("", 0.0, 1.0)])
+    subject = "the gate" if replay.lead == "gate" else "what was decided"
+    unit = unit_of(replay.price, replay.unit)
+    return WhatIf(now, STEPS, most, unit, decimals(scale(replay)), subject, policies, fixed)
+
+
+def cheapest(points: list[Priced]) -> list[Priced]:
+    """The points that are cheapest at some review price: the lower left corner of their convex hull.
+
+    >>> [one.name for one in cheapest([Priced("a", 1.0, 0.0), Priced("b", 0.9, 0.5), Priced("c", 0.0, 1.0)])]
+    ['a', 'c']
+    """
+    hull: list[Priced] = []
+    for one in sorted(points, key=lambda point: (point.reviewed, point.mistakes)):
+        if hull and one.mistakes >= hull[-1].mistakes:
+            continue
+        while len(hull) > 1 and (hull[-1].mistakes - hull[-2].mistakes) * (one.reviewed - hull[-2].reviewed) >= (
+            one.mistakes - hull[-2].mistakes
+        ) * (hull[-1].reviewed - hull[-2].reviewed):
+            hull.pop()
+        hull.append(one)
+    return hull
 
 
 class Section(NamedTuple):
@@ -271,12 +353,12 @@ def _policies(replay: Replay) -> Iterator[Section]:
 
 def _gate(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
     if len(replay.timeline.model) > 1:
-        text = "Whose answers the gate went by. A band that widens is a model that the gate came to trust."
+        text = "Which model the gate followed. A band widens as the gate comes to trust that model."
         shows = figures.followed(replay)
         yield Section("models", "Model followed over time", text, "share of cases", areas(shows, looks))
     text = (
-        "The confidence above which the followed model's answer was used; the middle one of those used at the time. "
-        "At 1 everything goes to review, at 0 everything is answered; the axis shows the part used in counted cases."
+        "The confidence that the followed model had to exceed; each point is the median. At 1 every case goes to "
+        "review, at 0 every case is answered. The axis shows the range used in counted cases."
     )
     if replay.max_error is not None and not replay.stakes:
         text += (
@@ -294,7 +376,7 @@ def _answers(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
         return
     others = len(replay.timeline.answered) - len(shows.lines)
     text = "Models that did not always have an answer, for instance in an outage. "
-    text += "The gate went by the others then." if len(replay.models) > 1 else "Those cases went to review."
+    text += "The gate followed the others then." if len(replay.models) > 1 else "Those cases went to review."
     if others:
         text += " Models that are not shown answered as often or more often."
     yield Section("answers", "Model availability", text, "share of cases with an answer",
@@ -333,7 +415,7 @@ def html(replay: Replay) -> str:
     from ... import __version__
 
     today = datetime.now()
-    found = sections(replay)
+    found, other = sections(replay), what_if(replay)
     return (
         environment(__package__)
         .get_template("report.html")
@@ -349,6 +431,8 @@ def html(replay: Replay) -> str:
             version=__version__,
             figures={section.key: section.drawn.figure for section in found},
             prices=prices(replay),
+            what_if=None if other is None else other._asdict(),
+            review_price=plain_price(replay, replay.cost * replay.price),
             reviews=reviews(replay),
             who=who(replay),
             notes=[note for note in replay.notes if note not in replay.beside],

@@ -35,6 +35,42 @@
     );
   }
 
+  const other = document.getElementById("other-prices");
+  if (other) {
+    const { now, steps, unit, decimals, subject, policies, fixed } = JSON.parse(other.textContent);
+    const section = document.getElementById("what-if");
+    const slider = document.getElementById("review-price");
+    const withUnit = (text) => (unit ? `${text} ${unit}` : text);
+    const number = (value) =>
+      value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+    const cell = (kind, text) => Object.assign(document.createElement(kind), { textContent: text });
+    const show = () => {
+      const review = (now * slider.value) / steps;
+      const cost = ([, mistakes, reviewed]) => mistakes + reviewed * review;
+      const best = fixed.reduce((one, other) => (cost(other) < cost(one) ? other : one));
+      const price = withUnit(Number(review.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: 9 }));
+      const name = best[0] ? `best fixed threshold: ${best[0]}` : "best: everything to review";
+      const rows = [...policies, [name, ...best.slice(1)]];
+      section.querySelector("tbody").replaceChildren(
+        ...rows.map((row, k) => {
+          const line = document.createElement("tr");
+          const head = cell("th", row[0]);
+          head.scope = "row";
+          line.className = k ? "" : "gate";
+          line.append(head, cell("td", number(cost(row))), cell("td", `${(100 * row[2]).toFixed(0)} %`));
+          return line;
+        }),
+      );
+      slider.setAttribute("aria-valuetext", price);
+      section.querySelector("output").textContent =
+        `At ${price} per review, ${subject} costs ${withUnit(number(cost(policies[0])))} per case, ` +
+        `and the best fixed threshold ${withUnit(number(cost(best)))}.`;
+    };
+    slider.addEventListener("input", show);
+    show();
+    section.hidden = false;
+  }
+
   // A browser lays the page out anew for paper, but a drawing keeps the width it has.
   const PAPER = 660;
   addEventListener("beforeprint", () => paint(false, { width: PAPER }));
