@@ -10,6 +10,7 @@ import pytest
 from abstain.service import service as service_module
 from abstain.service.bodies import GateBody, LabelRow, Problem
 from abstain.service.problems import Conflict, Invalid, NotFound, NotReady, StoreUnavailable
+from abstain.service.savings import Scored
 from abstain.service.store import SqlStore, StoreError
 
 from .running import Clock, FaultyStore, case, gate, label, play, running, stream, url_of
@@ -195,7 +196,7 @@ def test_the_same_label_again_is_a_duplicate_and_another_one_a_conflict(tmp_path
         np.testing.assert_array_equal(weights(service), learnt)
         found = await service.decision("g", "one")
         assert (found.label, found.correction) == ("x", "y")
-        assert (await service.scored("g"))[0].label == "y"
+        assert Scored.of(service.store.decided("g", None, None)[0]).label == "y"  # what savings count
 
     scenario_with(tmp_path, steps)
 
@@ -532,7 +533,7 @@ def test_reviews_come_oldest_first_with_what_reviewers_need(tmp_path):
     scenario_with(tmp_path, steps, clock=clock)
 
 
-def test_policy_health_and_scored_cases_are_plain_values(tmp_path):
+def test_policy_and_health_are_plain_values_and_metrics_count_what_the_store_has(tmp_path):
     async def steps(service):
         for body, truth in stream(30):
             await service.decide("g", body)
@@ -540,11 +541,11 @@ def test_policy_health_and_scored_cases_are_plain_values(tmp_path):
         policy, health = await service.policy("g"), await service.health("g")
         assert json.loads(json.dumps([policy, health], allow_nan=False)) == [policy, health]
         assert {"model", "threshold", "weight", "price", "share"} == set(policy[0])
-        scored = await service.scored("g")
-        assert len(scored) == 30
-        assert all(one.label in ("x", "y") and one.price is not None for one in scored)
+        stored = service.store.decided("g", None, None)
+        assert len(stored) == 30
+        assert all(one.label in ('"x"', '"y"') and one.price is not None for one in stored)
         assert sum(service.counters.decisions.values()) == 30
-        assert service.counters.prices["g", "answer"] == sum(one.price for one in scored if one.action == "answer")
+        assert service.counters.prices["g", "answer"] == sum(one.price for one in stored if one.action == "answer")
 
     scenario_with(tmp_path, steps)
 

@@ -31,7 +31,7 @@ from .bodies import (
 from .hosted import RUNNING, STOPPED, Batch, Hosted, restore
 from .problems import Conflict, GateStopped, Invalid, NotFound, NotReady, ServiceError, StoreUnavailable
 from .replicas import Replicas
-from .store import CaseRecord, Changes, Fenced, GateRecord, SqlStore, Store, StoreError
+from .store import Changes, Fenced, GateRecord, SqlStore, Store, StoreError
 
 LOG = logging.getLogger("abstain.service")
 T = TypeVar("T")
@@ -74,36 +74,6 @@ class Counters:
     """The sum over all commits."""
     commit_times: list[float] = field(default_factory=list)
     """The seconds of the commits since somebody last took them (at most 10,000); a histogram empties the list."""
-
-
-@dataclass(frozen=True)
-class ScoredCase:
-    """A decided case for `savings`."""
-
-    case: str
-    seq: int
-    at: float
-    """Seconds since 1970, by the server's clock."""
-    time: Any
-    """As the caller gave it."""
-    mode: str
-    action: str
-    """What was done: in shadow mode, by the caller."""
-    answer: Any
-    model: str | None
-    threshold: float | None
-    probability: float
-    answers: dict[str, Any]
-    """What each model said, as in the request: ``{"a": {"answer": "x", "confidence": 0.9}, "b": None}``."""
-    stake: float | None
-    review_price: float
-    """The price of a review at the time."""
-    label: Any
-    """None if no label has come."""
-    label_source: str | None
-    price: float | None
-    """What the decision cost, in the user's money, as far as that is known."""
-    baseline: dict[str, Any] | None
 
 
 class _Operation(NamedTuple):
@@ -553,17 +523,6 @@ class Service:
 
         return await self._do(name, (), look)
 
-    async def scored(self, name: str, since: float | None = None, until: float | None = None) -> list[ScoredCase]:
-        """Return the cases decided in a period, in their order, with their labels as far as they have come.
-
-        Args:
-            name: The gate.
-            since: Seconds since 1970, by the server's clock; None: from the first.
-            until: Seconds since 1970, not included; None: to the last.
-        """
-        self._slot(name)
-        return await self._read(lambda: [_scored(one) for one in self.store.decided(name, since, until)])
-
     # The queue of a gate.
 
     def _check_ready(self) -> None:
@@ -964,30 +923,6 @@ def _finite(row: dict[str, Any]) -> dict[str, Any]:
     """Return plain values; JSON has no NaN and no tuples."""
     plain = {name: list(one) if isinstance(one, tuple) else one for name, one in row.items()}
     return {name: None if isinstance(one, float) and one != one else one for name, one in plain.items()}
-
-
-def _scored(record: CaseRecord) -> ScoredCase:
-    asked, reply = json.loads(record.request), json.loads(record.reply)
-    label = record.label if record.correction is None else record.correction
-    return ScoredCase(
-        case=record.case,
-        seq=record.seq,
-        at=record.at,
-        time=asked.get("time"),
-        mode=record.mode,
-        action=record.action,
-        answer=reply["answer"],
-        model=reply["model"],
-        threshold=reply["threshold"],
-        probability=reply["probability"],
-        answers=asked["answers"],
-        stake=asked.get("stake"),
-        review_price=record.review_price,
-        label=_plain(label),
-        label_source=record.label_source,
-        price=record.price,
-        baseline=asked.get("baseline"),
-    )
 
 
 def _compile() -> None:
