@@ -70,6 +70,23 @@ def test_a_hostile_body_is_refused_and_changes_nothing(api, body):
     assert api.get(GATE_PATH).json() == before
 
 
+def test_the_search_for_a_name_that_comes_twice_is_one_pass():
+    """A large object whose last name comes twice must not keep the server busy."""
+    compared = []
+
+    class Name(str):
+        def __eq__(self, other):
+            compared.append(other)
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    names = [Name(i) for i in range(1_000)] + [Name(999)]
+    with pytest.raises(front._RefusedError, match="'999' comes twice"):
+        front._object([(name, None) for name in names])
+    assert len(compared) < 2 * len(names)
+
+
 @pytest.mark.parametrize(
     "settings",
     [

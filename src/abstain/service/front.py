@@ -306,9 +306,11 @@ class _RefusedError(Exception):
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        again = next(name for name in names if names.count(name) > 1)
-        raise _RefusedError(f"the name {again[:100]!r} comes twice in an object")
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise _RefusedError(f"the name {name[:100]!r} comes twice in an object")
+            seen.add(name)
     return found
 
 
