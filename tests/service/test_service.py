@@ -170,12 +170,32 @@ def test_a_case_can_be_looked_up_with_its_label(tmp_path):
 
 def test_times_out_of_order_count_as_the_last_one_and_the_default_is_now(tmp_path):
     async def steps(service):
-        for i, when in enumerate([100.0, 50.0, None, "1970-01-12T13:46:41Z"]):
+        for i, when in enumerate([100.0, 50.0, "1970-01-12T13:46:00Z", None]):
             await service.decide("g", case(f"case {i}", time=when))
         times = [one.body["time"] for one in await service.events("g", after=1)]
-        assert times == [100.0, 100.0, 1_000_000.0, 1_000_001.0]
+        assert times == [100.0, 100.0, 999_960.0, 1_000_000.0]
 
     scenario_with(tmp_path, steps, {"capacity": {"per_day": 10}}, clock=Clock())
+
+
+@pytest.mark.parametrize("mode", ["live", "paused"])
+def test_a_time_far_ahead_of_the_clock_is_refused_and_a_time_ahead_of_it_counts_as_now(tmp_path, mode):
+    """Else the capacity would earn nothing until that time has come."""
+    clock = Clock()
+
+    async def steps(service):
+        for ahead in (86_401.0, "2030-01-01", "9999-12-31T23:59:59Z"):
+            when = clock.now + ahead if isinstance(ahead, float) else ahead
+            with pytest.raises(Invalid, match="at most a day after the server's clock .1970-01-12T13:46:40") as caught:
+                await service.decide("g", case("bad", time=when))
+            assert caught.value.errors[0]["path"] == "time"
+        await service.decide("g", case("early", time=clock.now + 86_399.0))
+        clock.now += 1.0
+        await service.decide("g", case("next"))
+        expected = [1_000_000.0, 1_000_001.0] if mode == "live" else [None, None]
+        assert [one.body["time"] for one in await service.events("g", after=1)][-2:] == expected
+
+    scenario_with(tmp_path, steps, {"capacity": {"per_day": 10} if mode == "live" else 0.5, "mode": mode}, clock=clock)
 
 
 # Labels.

@@ -298,7 +298,8 @@ class DecisionBody(Body):
     time: Time | None = Field(
         default=None,
         description="When the case came: ISO text (UTC unless it says otherwise) or seconds since 1970. A time before "
-        "that of the last case counts as that of the last case. Where the gate needs one, the default is now.",
+        "that of the last case counts as that of the last case, one after the server's clock as now; more than a day "
+        "after it is refused. Where the gate needs a time, the default is now.",
     )
     context: Annotated[Any, AfterValidator(_context)] = Field(
         default=None, description="Anything reviewers need to see, at most 64 KiB of JSON."

@@ -6,6 +6,7 @@ import math
 import secrets
 import tempfile
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +42,8 @@ AS_GIVEN = (
 ASSUMED = "assumed"
 ASSUME = "assume:"
 RUNNING, STOPPED = "running", "stopped: "
+MOST_AHEAD = 86_400.0
+"""The seconds that the time of a case may be ahead of the server's clock: callers may have mistaken their time zone."""
 PAGE = 1_000
 """Events that are read at once."""
 CLOSE = 1e-9
@@ -475,11 +478,19 @@ class Hosted:
         return case, Outcome(base.action, answer, base.model, None, base.probability, False, False)
 
     def _time(self, body: DecisionBody, now: float) -> float | None:
-        """Return the time that the gate needs, never before its last one; None if it needs none."""
+        """Return the time that the gate needs, from its last one to now; None if it needs none.
+
+        Raises:
+            Invalid: If the time is far ahead of the server's clock: capacities per day would wait for it.
+        """
+        seconds = now if body.time is None else as_seconds(body.time)
+        if seconds > now + MOST_AHEAD:
+            at = datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds")
+            raise Invalid.at("time", f"expected at most a day after the server's clock ({at}), got {shown(body.time)}")
         capacity, maturity = self.gate.capacity, self.gate.maturity
         if (capacity is None or capacity.per_day is None) and (maturity is None or isinstance(maturity, int)):
             return None
-        seconds, last = now if body.time is None else as_seconds(body.time), self.gate.last_time
+        seconds, last = min(seconds, now), self.gate.last_time
         return seconds if last is None else max(seconds, last / 1e6)
 
     def label(self, case: str, body: LabelBody, batch: Batch) -> LabelReply:
