@@ -359,6 +359,16 @@ def test_health_and_readiness_need_no_key_and_lists_show_the_keys_own_gate(locke
     problem(client.get("/v1/gates", headers=headers["decide"]), 403)
 
 
+def test_the_page_shows_nothing_to_a_key_that_may_not_read(locked):
+    client, headers = locked
+    for path in ("/ui", "/ui/gates/g", "/ui/gates/g/review"):
+        reply = client.get(path, headers=headers["decide"])
+        assert reply.status_code == 403
+        assert "it needs scope read or review or admin" in reply.text
+        assert "Use another key" in reply.text
+        assert client.get(path, headers=headers["read"]).status_code == 200
+
+
 def test_the_cookie_reads_and_changes_something_only_for_the_page_itself(locked):
     client, headers = locked
     cookie = {"Cookie": f"abstain_key={headers['admin']['Authorization'].removeprefix('Bearer ')}"}

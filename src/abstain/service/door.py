@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from .front import UNSAFE, parse_json, read_body, same_origin
-from .keys import Keyring
+from .keys import OWN, Keyring
 from .problems import Forbidden, NotReady
 from .service import Service
 from .store import KeyRecord
@@ -48,7 +48,8 @@ class Door:
         Args:
             request: The call.
             permission: What it needs: "read", "case", "label", "decide" or "admin".
-            gate: The gate it is about; `None` for calls about all gates, which need a key for all.
+            gate: The gate it is about; `None` for calls about all gates, which need a key for all; `OWN` for those that
+                the key is for.
 
         Returns:
             The key's record, or `None` where no key is required.
@@ -90,7 +91,7 @@ class Door:
         Args:
             request: The call.
             handle: The route.
-            permission: What the call needs; "" is nothing, "any" is a valid key.
+            permission: What the call needs; "" is nothing, "list" is to read the gates that the key is for.
             has_body: Whether the route takes a body.
 
         Returns:
@@ -104,8 +105,8 @@ class Door:
         if gate is not None:
             about["gate"] = gate
         if permission:
-            record = await (self.known(request) if permission == "any" else self.authorise(request, permission, gate))
-            request.state.key = record
+            wanted = ("read", OWN) if permission == "list" else (permission, gate)
+            record = request.state.key = await self.authorise(request, *wanted)
             if record is not None:
                 about["key"] = record.id
         if gate is not None and not self._service.ready:

@@ -25,7 +25,7 @@ from ..._core.pages import environment
 from ..bodies import GATE_NAME
 from ..door import COOKIE, Door, GateRoute
 from ..keys import permits
-from ..problems import NotReady, ServiceError, Unauthorized
+from ..problems import NotFound, ServiceError, Unauthorized
 from ..savings import Savings, savings_of
 from ..service import Service
 from . import views
@@ -74,8 +74,8 @@ class PageRoute(GateRoute):
                 asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
                 return RedirectResponse(f"/ui/login?next={quote(asked)}", status_code=303)
             except ServiceError as error:
-                again = error.status == 503
-                return page("problem.html", error.status, title=error.title, detail=error.detail, again=again)
+                return page("problem.html", error.status, title=error.title, detail=error.detail,
+                            again=error.status == 503, other_key=error.status == 403)  # fmt: skip
 
         return shown
 
@@ -144,10 +144,8 @@ def router(service: Service, door: Door) -> APIRouter:
         key = request.state.key
         return key is None or permits(key, permission)
 
-    @routes.get("", openapi_extra={"x-permission": "any"})
+    @routes.get("", openapi_extra={"x-permission": "list"})
     async def gates(request: Request) -> Response:
-        if not service.ready:
-            raise NotReady("The service is starting: it compiles, and replays its journals.")
         key, now = request.state.key, service.clock()
         shown = [gate for gate in await service.gates() if key is None or key.gate in ("*", gate.name)]
         running = [gate for gate in shown if gate.state == "running"]
@@ -225,7 +223,7 @@ def router(service: Service, door: Door) -> APIRouter:
     @routes.get("/static/{name}")
     async def static(request: Request, name: Annotated[str, Path(max_length=40)]) -> Response:
         if name not in STATIC:
-            return page("problem.html", 404, title="Not found", detail="There is nothing at this path.", again=False)
+            raise NotFound("There is nothing at this path.")
         content, packed, tag = await asyncio.to_thread(_static, name)
         headers = {**HEADERS, "etag": tag, "cache-control": "no-cache", "vary": "accept-encoding"}
         if request.headers.get("if-none-match") == tag:
