@@ -1,6 +1,8 @@
 """The store: what is committed is there, and nothing else; faults are clear errors."""
 
+import os
 import sqlite3
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +56,17 @@ def test_migrations_and_tables_say_the_same(store):
 
     with store.engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no modes")
+def test_others_cannot_read_a_new_store_and_a_mode_that_was_set_stays(store, tmp_path):
+    with_gate(store)
+    made = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    assert {"gates.db", "gates.db-wal"} <= made.keys()
+    assert set(made.values()) == {0o600}
+    store.path.chmod(0o640)
+    SqlStore(f"sqlite:///{store.path}").close()
+    assert stat.S_IMODE(store.path.stat().st_mode) == 0o640
 
 
 def test_the_tables_of_another_process_are_read_and_kept(tmp_path):

@@ -245,6 +245,8 @@ class SqlStore:
             if not self.path.parent.is_dir():
                 raise StoreError(f"store: expected a file in a folder that exists, got {shown(str(self.path))}")
             options = {"connect_args": {"timeout": patience}}
+            with contextlib.suppress(OSError):  # it has the keys that sign cases; what is wrong, SQLite says below
+                self.path.touch(mode=0o600, exist_ok=False)
         else:
             raise InputError(f"store: expected sqlite:///FILE or postgresql://..., got {shown(url)}")
         try:
