@@ -183,6 +183,28 @@ def test_a_wrong_field_is_named_by_its_path(api, gate, body, path):
     assert api.get(gate).json()["decided"] == 0
 
 
+@pytest.mark.parametrize(
+    ("setting", "path", "message"),
+    [
+        ({"capacity": -0.1}, "capacity", "a share in [0, 1]"),
+        ({"capacity": {"share": 0.1, "per_day": 5}}, "capacity", "either a share or a number per_day"),
+        ({"today": ["a", 7]}, "today", "a threshold from -1 to 1"),
+        ({"start": [1, 0.5]}, "start", "a threshold from -1 to 1"),
+        ({"window": "x"}, "window", "expected seconds, or a span such as"),
+        ({"window": "0 days"}, "window", "got '0 days'"),
+        ({"window": "14"}, "window", "got '14'"),
+    ],
+)
+def test_a_wrong_setting_is_named_by_its_path(api, setting, path, message):
+    [error] = problem(api.put("/v1/gates/wrong", json={**GATE, **setting}), 422, path)["errors"]
+    assert message in error["message"]
+
+
+def test_a_list_in_place_of_a_body_is_told_so(api, gate):
+    [error] = problem(api.post(f"{gate}/decisions", json=[]), 422, "")["errors"]
+    assert error["message"] == "expected an object, got []"
+
+
 def test_a_gate_needs_models_and_a_name_that_can_be_written(api):
     assert api.put("/v1/gates/h", json={"cost": 0.2}).status_code == 422
     problem(api.put("/v1/gates/-h", json=GATE), 422, "gate")

@@ -196,6 +196,8 @@ def _path(loc: Sequence[str | int]) -> str:
 
 
 def _message(row: Mapping[str, Any]) -> str:
+    if row["type"] == "model_attributes_type":
+        return f"expected an object, got {shown(row['input'])}"
     text = str(row["msg"]).removeprefix("Value error, ")
     value = row.get("input")
     return text if isinstance(value, (dict, list)) or row["type"] == "missing" else f"{text}, got {shown(value)}"

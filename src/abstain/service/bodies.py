@@ -132,15 +132,32 @@ class KindPrices(Body):
 
 
 class CapacityBody(Body):
-    """A limit on reviews: a share of the cases, or a number per day."""
+    """A limit on reviews: a share of the cases, or a number per day, and at most ``burst`` at once.
+
+    The first ``burst`` reviews are there from the start, so that a capacity of 0 allows as many, and no more.
+    """
 
     share: float | None = Field(default=None, ge=0, le=1, description="The share of the cases that may be reviewed.")
     per_day: int | None = Field(default=None, ge=0, le=10**9, description="The number of reviews per day.")
-    burst: int | None = Field(default=None, ge=1, le=10**7, description="The reviews that may come at once.")
+    burst: int | None = Field(
+        default=None,
+        ge=1,
+        le=10**7,
+        description="The reviews that may come at once; by default what 1,000 cases, or a day, earn, and at least 1.",
+    )
+
+
+def _threshold(pair: list[Any]) -> list[Any]:
+    model, threshold = pair
+    fits = isinstance(threshold, (int, float)) and not isinstance(threshold, bool) and -1 <= threshold <= 1
+    if not isinstance(model, str) or not (threshold is None or fits):
+        raise ValueError("expected a model and a threshold from -1 to 1, or null")
+    return pair
 
 
 Threshold = Annotated[
     list[Any],
+    AfterValidator(_threshold),
     Field(
         min_length=2,
         max_length=2,
@@ -205,18 +222,6 @@ class GateBody(Body):
     today: Threshold | None = Field(
         default=None, description="The policy that savings are compared with: a model and its threshold."
     )
-
-    @model_validator(mode="after")
-    def _threshold_pairs(self) -> "GateBody":
-        for name in ("start", "today"):
-            pair = getattr(self, name)
-            if pair is None:
-                continue
-            model, threshold = pair
-            fits = isinstance(threshold, (int, float)) and not isinstance(threshold, bool) and -1 <= threshold <= 1
-            if not isinstance(model, str) or not (threshold is None or fits):
-                raise ValueError(f"{name}: expected a model and a threshold from -1 to 1, or null")
-        return self
 
 
 class GateReply(Reply):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import __version__
-from ..capacity import Capacity
+from ..capacity import Capacity, as_capacity
 from ..errors import AbstainError, DecisionError, InputError, LabelError, shown
 from ..gate import Gate
 from ..gate.answers import ANSWER, REVIEW, Labels, Task
@@ -66,11 +66,9 @@ def _mistake_price(given: Any) -> Any:
 
 
 def _capacity(given: Any) -> Capacity | None:
-    if given is None:
-        return None
     if isinstance(given, Mapping):
-        return Capacity(**{name: value for name, value in given.items() if value is not None})
-    return Capacity(share=given)
+        given = {name: value for name, value in given.items() if value is not None}
+    return as_capacity(given)
 
 
 def make_gate(settings: Mapping[str, Any]) -> Gate:
@@ -97,14 +95,19 @@ def window_of(settings: Mapping[str, Any]) -> float | None:
         InputError: If it is not a span of time above 0.
     """
     given = settings["window"]
+    if given is None:
+        return None
+    seconds = given
     if isinstance(given, str):
-        span = as_maturity(given, "window")
-        if span is None or span.span is None:
-            raise InputError(f'window: expected seconds, or a span such as "14 days", got {shown(given)}')
-        return span.span / 1e6
-    if given is not None and not 0.0 < given <= 86_400 * 36_525:
-        raise InputError(f"window: expected seconds above 0 and up to a century, got {shown(given)}")
-    return None if given is None else float(given)
+        try:
+            span = as_maturity(given)
+        except InputError:
+            span = None
+        seconds = 0.0 if span is None or span.span is None else span.span / 1e6
+    if not 0.0 < seconds <= 86_400 * 36_525:
+        wanted = 'seconds, or a span such as "14 days", above 0 and up to a century'
+        raise InputError(f"window: expected {wanted}, got {shown(given)}")
+    return float(seconds)
 
 
 def assumed_by(settings: Mapping[str, Any], task: Task) -> Any:
