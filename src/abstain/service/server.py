@@ -36,13 +36,12 @@ HEADER_LIMIT = 32 * 1024
 CONNECTION_LIMIT = 1_024
 """Connections at a time; further ones are answered 503 at once."""
 
-STORE = "sqlite:///gates.db"
 GRACE_SECONDS = 20
 """How long calls under way may take once the server was told to stop."""
 
 
 def serve(
-    store: str | None = None,
+    store: str | None,
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
@@ -60,8 +59,7 @@ def serve(
     """Serve the gates of a store until SIGTERM or SIGINT; then finish the calls under way, commit and snapshot.
 
     Args:
-        store: Where gates are kept: `sqlite:///gates.db`, the default, or `postgresql://...`. With ``demo`` and
-            no store, a temporary folder.
+        store: Where gates are kept: `sqlite:///gates.db` or `postgresql://...`; None: in a temporary folder.
         host: The address to listen on. Any but the loopback needs keys in the store, or `insecure`.
         port: The port; 0 takes a free one.
         fast: With SQLite, let the system decide when to write to disk: a power cut can lose the last seconds.
@@ -86,11 +84,10 @@ def serve(
     if not 0 <= port <= 65_535:
         raise InputError(f"port must be a number from 0 to 65535, not {shown(port)}")
     log_to_stderr(log_level)
-    temporary = tempfile.TemporaryDirectory(prefix="abstain-demo-") if demo and store is None else None
-    if temporary is not None:
-        store = f"sqlite:///{temporary.name}/gates.db"
-    opened = open_store(STORE if store is None else store, fast=fast)
-    try:
+    with contextlib.ExitStack() as stack:
+        if store is None:
+            store = f"sqlite:///{stack.enter_context(tempfile.TemporaryDirectory(prefix='abstain-'))}/gates.db"
+        opened = stack.enter_context(contextlib.closing(open_store(store, fast=fast)))
         opened.lock()
         if check:
             return _check(Service(opened, snapshot_every=snapshot_every), say)
@@ -114,10 +111,6 @@ def serve(
 
                 start_demo(app, service)
             return _run(app, listener, say)
-    finally:
-        opened.close()
-        if temporary is not None:
-            temporary.cleanup()
 
 
 def is_loopback(host: str) -> bool:
