@@ -12,6 +12,7 @@ pytest.importorskip("fastapi", reason="the service needs abstain[service]")
 from abstain.service.bodies import GateReply
 from abstain.service.keys import new_key
 from abstain.service.page import routes, views
+from abstain.service.problems import GateStopped
 
 from .serving import serving, sqlite
 
@@ -294,6 +295,16 @@ def test_a_gate_that_is_not_there_is_a_page(api):
     assert reply.status_code == 404
     assert "text/html" in reply.headers["content-type"]
     assert "Not found" in reply.text
+
+
+def test_a_gate_that_cannot_be_read_hides_no_others(api, monkeypatch):
+    async def broken(name):
+        raise GateStopped(f"gate {name!r} is stopped")
+
+    monkeypatch.setattr(api.service, "health", broken)
+    reply = api.get("/ui")
+    assert reply.status_code == 200
+    assert "/ui/gates/g" in reply.text
 
 
 def test_a_gate_that_was_stopped_says_why():

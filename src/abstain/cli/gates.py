@@ -113,17 +113,17 @@ def accept(name: Name, store: Store = STORE) -> None:
         from ..service.problems import ServiceError
         from ..service.service import Service
 
-        if _gate(source, name).state == "running":
-            say(console, f"{name} is running: nothing to accept.")
-            return
+        _gate(source, name)
 
         async def resume() -> str:
             service = Service(source)
-            await service.start()
+            await service.start()  # which shows whether the journal replays
             try:
                 owner = await service.owner_of(name)
                 if owner is not None:
                     raise InputError(f"NAME: expected a gate that no server uses, got {name}, which {owner} serves")
+                if (await service.gate(name)).state == "running":
+                    return "running: nothing to accept"
                 return (await service.accept(name)).state
             finally:
                 await service.stop()
@@ -131,7 +131,7 @@ def accept(name: Name, store: Store = STORE) -> None:
         try:
             state = asyncio.run(resume())
         except ServiceError as error:
-            raise InputError(f"{name}: {error}") from None
+            raise InputError(str(error)) from None
         say(console, f"{name} is {state}.")
 
 

@@ -1,11 +1,12 @@
 """One gate and its journal: apply an operation, collect what the store has to write, replay events, snapshot."""
 
+import contextlib
 import hashlib
 import json
 import math
 import secrets
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,6 +43,8 @@ AS_GIVEN = (
 ASSUMED = "assumed"
 ASSUME = "assume:"
 RUNNING, STOPPED = "running", "stopped: "
+DAMAGED = "the journal is damaged: "
+"""Why no replay can pass an event; begins the reason."""
 MOST_AHEAD = 86_400.0
 """The seconds that the time of a case may be ahead of the server's clock: callers may have mistaken their time zone."""
 PAGE = 1_000
@@ -657,15 +660,16 @@ def restore(store: Store, record: GateRecord, now: float, *, accept: bool = Fals
 
     Raises:
         StoreError: If the store cannot be read.
-        FileError: If the snapshots are damaged.
+        InputError: If an event is missing, or cannot be read.
     """
     hosted = _start(store, record)
     replay = _Replay(store, hosted, accept)
     seq = started = hosted.last_snapshot
     while seq < record.next_seq - 1 and replay.stopped is None:
         events = store.events(record.name, after=seq, limit=PAGE)
-        if not events or events[0].seq != seq + 1 or events[-1].seq != seq + len(events):
-            raise InputError(f"gate {record.name!r}: expected event {seq + 1} in the journal, and found a gap")
+        missing = next((n for n, one in enumerate(events, seq + 1) if one.seq != n), None if events else seq + 1)
+        if missing is not None:
+            raise InputError(f"{DAMAGED}event {missing} is missing")
         replay.play(events)
         seq = events[-1].seq
     hosted.record, hosted.n_open = record, len(hosted.gate.pending)
@@ -693,10 +697,22 @@ def _start(store: Store, record: GateRecord) -> Hosted:
         return Hosted(then, gate, json.loads(snapshot.settings))
     first = next(iter(store.events(record.name, limit=1)), None)
     if first is None or first.kind != "created":
-        raise InputError(f"gate {record.name!r}: expected a journal that begins with its creation")
-    made = json.loads(first.body)
-    then.mode, then.next_seq = made["mode"], 2
-    return Hosted(then, make_gate(made["settings"]), made["settings"])
+        raise InputError(f"{DAMAGED}event 1, the gate's creation, is missing")
+    with _reading(first):
+        made = json.loads(first.body)
+        then.mode, then.next_seq = made["mode"], 2
+        return Hosted(then, make_gate(made["settings"]), made["settings"])
+
+
+@contextlib.contextmanager
+def _reading(event: EventRecord) -> Iterator[None]:
+    """Turn whatever goes wrong with an event that somebody has changed into an `InputError`."""
+    try:
+        yield
+    except AbstainError:
+        raise
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{DAMAGED}event {event.seq} ({event.kind}) cannot be read ({error!r})") from error
 
 
 class _Replay:
@@ -719,7 +735,8 @@ class _Replay:
         wanted = sorted(case for case in earlier if case not in decided and case not in self.decided)
         self._known = self._store.find(self.hosted.record.name, wanted)[0] if wanted else {}
         for event in events:
-            why = self._apply(event, json.loads(event.body))
+            with _reading(event):
+                why = self._apply(event, json.loads(event.body))
             if why is None:
                 continue
             self.mismatches += 1

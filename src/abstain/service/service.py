@@ -8,8 +8,8 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from ..errors import AbstainError, shown
 from ..gate import Gate
@@ -28,7 +28,7 @@ from .bodies import (
     Problem,
     ReviewReply,
 )
-from .hosted import RUNNING, STOPPED, Batch, Hosted, restore
+from .hosted import DAMAGED, RUNNING, STOPPED, Batch, Hosted, restore
 from .problems import Conflict, GateStopped, Invalid, NotFound, NotReady, ServiceError, StoreUnavailable
 from .replicas import Replicas
 from .store import Changes, Fenced, GateRecord, SqlStore, Store, StoreError
@@ -106,6 +106,14 @@ class _Slot:
     @property
     def stopped(self) -> str | None:
         return self.record.state if self.record.state.startswith(STOPPED) else None
+
+    def refusal(self) -> GateStopped:
+        """What callers of a stopped gate get."""
+        name = self.record.name
+        how = f"`abstain gates accept {name}` resumes it"
+        if DAMAGED in self.record.state:
+            how = f"restore a backup, or repair the journal; then {how}"
+        return GateStopped(f"gate {name!r} is {self.stopped}; {how}")
 
 
 class Service:
@@ -545,7 +553,7 @@ class Service:
         """Put an operation on a gate's queue, and wait until what it changes is committed."""
         slot = self._slot(name)
         if slot.stopped is not None:
-            raise GateStopped(f"gate {name!r} is {slot.stopped}; `abstain gates accept {name}` resumes it")
+            raise slot.refusal()
         if len(slot.waiting) >= MOST_WAITING:
             raise NotReady(f"gate {name!r}: {MOST_WAITING} calls wait already")
         return await self._put(slot, cases, run)
@@ -640,25 +648,19 @@ class Service:
                 raise gone
             slot.record = record
             if slot.stopped is not None and not accept:
-                raise GateStopped(f"gate {name!r} is {slot.stopped}; `abstain gates accept {name}` resumes it")
+                raise slot.refusal()
             found = await asyncio.to_thread(restore, self.store, record, self.clock(), accept=accept)
         except StoreError as error:
             raise StoreUnavailable(str(error)) from error
         except ServiceError:
             raise
-        except AbstainError as error:  # the journal has a gap
-            slot.record.state = f"{STOPPED}{error}"
-            raise GateStopped(f"gate {name!r} is {slot.stopped}") from error
+        except AbstainError as error:  # the journal cannot be read
+            await self._stop_gate(slot, f"{STOPPED}{error}")
         hosted, batch = found.hosted, found.batch
         hosted.hold = self._hold
         self.counters.mismatches[name] += found.mismatches
         if found.stopped is not None:
-            LOG.error("gate stopped", extra={"fields": {"gate": name, "why": found.stopped}})
-            changes = Changes(hosted.record)
-            changes.gate.state = found.stopped
-            await self._commit(changes)
-            slot.record = changes.gate
-            raise GateStopped(f"gate {name!r} is {slot.stopped}; `abstain gates accept {name}` resumes it")
+            await self._stop_gate(slot, found.stopped)
         if accept:
             batch.changes.gate.state = RUNNING
             batch.add_event("accepted", None, {"mismatches": found.mismatches})
@@ -669,6 +671,14 @@ class Service:
             await self._commit(batch.changes)
         slot.record, slot.hosted = batch.changes.gate, hosted
         slot.decided, slot.open = hosted.gate.round, hosted.n_open
+
+    async def _stop_gate(self, slot: _Slot, state: str) -> NoReturn:
+        """Stop a gate whose journal did not replay, also for later starts."""
+        LOG.error("gate stopped", extra={"fields": {"gate": slot.record.name, "why": state}})
+        stopped = replace(slot.record, state=state)
+        await self._commit(Changes(stopped))
+        slot.record = stopped
+        raise slot.refusal()
 
     async def _snapshot(self, slot: _Slot) -> None:
         """Write a snapshot. If that fails, the journal still has everything: the next one will do."""

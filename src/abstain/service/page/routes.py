@@ -6,6 +6,7 @@ The page changes nothing itself. Its script calls the same HTTP interface as eve
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import hashlib
 import re
@@ -153,8 +154,9 @@ def router(service: Service, door: Door) -> APIRouter:
         alarms = dict(service.counters.alarms)
         if len(running) <= MOST_MEASURED:
             for gate in running:
-                found[gate.name] = await meters.read(gate.name, views.DEFAULT, now)
-                alarms[gate.name] = len((await service.health(gate.name))["alarms"])
+                with contextlib.suppress(ServiceError):  # a gate that cannot be read hides no others
+                    found[gate.name] = await meters.read(gate.name, views.DEFAULT, now)
+                    alarms[gate.name] = len((await service.health(gate.name))["alarms"])
         rows = [views.overview(gate, found.get(gate.name), alarms.get(gate.name, 0)) for gate in shown]
         return page("gates.html", rows=rows, host=request.url.netloc, has_key=key is not None, now=now)
 
