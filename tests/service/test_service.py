@@ -297,6 +297,25 @@ def test_labels_that_the_gate_does_not_learn_from_are_kept(tmp_path):
     scenario_with(tmp_path, steps, {"labels": "answered"})
 
 
+def test_a_price_is_counted_once_and_a_case_has_that_of_its_last_label(tmp_path):
+    clock = Clock()
+
+    async def steps(service):
+        base = {"action": "answer", "model": "a", "probability": 1.0}
+        await service.decide("g", case("one", baseline=base))
+        clock.now += 61.0
+        await service.sweep()
+        seen = []
+        for change in (None, label("y"), label("x", correction=True), label("z", correction=True)):
+            if change is not None:
+                await service.label("g", "one", change)
+            found = await service.decision("g", "one")
+            seen.append((found.label, found.correction, found.price, service.counters.prices["g", "answer"]))
+        assert seen == [("z", None, 1.0, 1.0), ("y", None, 1.0, 1.0), ("y", "x", 0.0, 1.0), ("y", "z", 1.0, 1.0)]
+
+    scenario_with(tmp_path, steps, {"mode": "shadow", "window": 60.0, "on_expiry": "assume:z"}, clock=clock)
+
+
 @pytest.mark.parametrize("on_expiry", ["forget", "assume:x"])
 def test_cases_whose_label_does_not_come_expire(tmp_path, on_expiry):
     clock = Clock()

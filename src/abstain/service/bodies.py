@@ -366,7 +366,7 @@ class CaseReply(Reply):
     label_source: str | None = Field(default=None, description='Where it came from; "assumed" after the window.')
     label_at: float | None = Field(default=None, description="When it came, in seconds since 1970.")
     correction: Any = Field(default=None, description="A later correction of the label; it was not learnt.")
-    price: float | None = Field(default=None, description="What the decision cost, as far as that is known.")
+    price: float | None = Field(default=None, description="What it cost, by its last label or correction, if known.")
 
 
 class ReviewReply(Reply):

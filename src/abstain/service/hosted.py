@@ -6,6 +6,7 @@ import json
 import math
 import secrets
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -222,6 +223,8 @@ class Batch:
         self.now = now
         self.fresh: dict[str, Case] = {}
         """What the gate decided in this batch."""
+        self.prices: defaultdict[str, float] = defaultdict(float)
+        """The sum of the prices that became known in this batch, by action."""
 
     @property
     def empty(self) -> bool:
@@ -239,8 +242,17 @@ class Batch:
         gate.next_seq += 1
         return seq
 
+    def add_case(self, record: CaseRecord) -> None:
+        """Add a case that was decided."""
+        self.changes.cases.append(record)
+        self.known[record.case] = record
+        if record.price is not None:
+            self.prices[record.action] += record.price
+
     def update(self, record: CaseRecord, **new: Any) -> None:
         """Change a case that is in the store, or new in this batch."""
+        if record.price is None and new.get("price") is not None:
+            self.prices[record.action] += new["price"]
         for name, value in new.items():
             setattr(record, name, value)
         if record.seq < self.changes.gate.next_seq - len(self.changes.events):
@@ -438,8 +450,7 @@ class Hosted:
             review_price=self.prices.review,
             price=self.prices.review if outcome.action == REVIEW else None,
         )
-        batch.changes.cases.append(record)
-        batch.known[body.case] = record
+        batch.add_case(record)
         if case is not None and learns:
             batch.fresh[body.case] = case
             self.n_open += 1
@@ -547,8 +558,9 @@ class Hosted:
                 f"case {record.case!r} has the label {record.label}; to correct it, send correction: true",
                 errors=[{"path": "label", "message": f"another label came before: {record.label}"}],
             )
-        batch.add_event("corrected", record.case, {"label": json.loads(written)})
-        batch.update(record, correction=written)
+        label = json.loads(written)
+        batch.add_event("corrected", record.case, {"label": label})
+        batch.update(record, correction=written, price=self._price_of(record, label))
         return LabelReply(case=record.case, status="corrected", detail="kept for evaluation, not learnt")
 
     def _unused(self, record: CaseRecord, source: str | None) -> str | None:

@@ -5,7 +5,7 @@ import contextlib
 import json
 import logging
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -55,8 +55,8 @@ class Counters:
     """By gate, action, model ("" in paused mode), explored and over_capacity."""
     labels: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """By gate, source ("" if it was not given) and status."""
-    prices: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """The sum of what decisions cost, as far as known, by gate and action."""
+    prices: defaultdict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
+    """The sum of what decisions cost, as first known, by gate and action."""
     expired: Counter[str] = field(default_factory=Counter)
     """Cases whose window passed without a label, by gate."""
     held: Counter[str] = field(default_factory=Counter)
@@ -700,10 +700,8 @@ class Service:
             reply = json.loads(one.reply)
             kind = one.action, reply["model"] or "", reply["explored"], reply["over_capacity"]
             counters.decisions[name, *kind] += 1
-        priced = [*batch.changes.cases, *(one for one in batch.changes.updated.values() if one.action == "answer")]
-        for one in priced:
-            if one.price is not None and one.correction is None:
-                counters.prices[name, one.action] += one.price  # type: ignore[assignment]
+        for action, price in batch.prices.items():
+            counters.prices[name, action] += price
         counters.held[name] += len(batch.changes.held)
         for event in batch.changes.events:
             if event.kind in ("expired", "forgotten"):
