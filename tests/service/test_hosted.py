@@ -172,9 +172,11 @@ def test_a_case_that_the_gate_refuses_does_no_harm_to_others(tmp_path, monkeypat
             rows = [LabelRow(case=name, label="x") for name in "12"]
             statuses = [(one.status, one.detail) for one in await service.label_many("g", rows)]
             assert statuses == [("unused", "decision: it does not fit"), ("learnt", None)]
+            assert (await service.gate("g")).open == 2
             clock.now += 100.0
             await service.sweep()
             assert [(await service.decision("g", name)).state for name in "34"] == ["expired", "expired"]
+            assert (await service.gate("g")).open == 0
             monkeypatch.undo()
             crash(service)
             service._slots.clear()

@@ -248,6 +248,43 @@ def test_a_label_for_an_unknown_case_is_held_and_learnt_with_its_decision(tmp_pa
     scenario_with(tmp_path, steps)
 
 
+def test_a_held_label_whose_source_does_not_fit_its_case_is_dropped(tmp_path):
+    """As one that comes after the case is refused."""
+
+    async def steps(service):
+        base = {"action": "answer", "model": "a", "probability": 1.0}
+        for name, source in (("one", "review"), ("two", "audit")):
+            assert (await service.label("g", name, label("x", source=source))).status == "unknown"
+            await service.decide("g", case(name, baseline=base))
+        assert [one.kind for one in await service.events("g", after=1)] == ["watched", "watched", "learnt"]
+        assert (await service.decision("g", "one")).state == "open"
+        assert (await service.decision("g", "two")).label_source == "audit"
+        assert service.counters.unmatched["g"] == 1
+        assert service.store.find("g", ["one", "two"])[1] == {}
+        assert (await service.label("g", "one", label("y", source="outcome"))).status == "learnt"
+
+    scenario_with(tmp_path, steps, {"mode": "shadow"})
+
+
+def test_no_label_is_assumed_for_a_review(tmp_path):
+    clock = Clock()
+
+    async def steps(service):
+        answer = {"action": "answer", "model": "a", "probability": 1.0}
+        await service.decide("g", case("answered", baseline=answer))
+        await service.decide("g", case("reviewed", baseline={"action": "review", "probability": 0.0}))
+        clock.now += 61.0
+        await service.sweep()
+        found = [await service.decision("g", name) for name in ("answered", "reviewed")]
+        assert [(one.state, one.label) for one in found] == [("expired", "z"), ("expired", None)]
+        assert {one.kind for one in await service.events("g", after=3)} == {"expired", "forgotten"}
+        assert (await service.gate("g")).open == 0
+        service._slots["g"].hosted = None  # read back
+        assert (await service.health("g"))["pending"] == 0
+
+    scenario_with(tmp_path, steps, {"mode": "shadow", "window": 60.0, "on_expiry": "assume:z"}, clock=clock)
+
+
 def test_a_label_just_before_its_case_is_learnt_in_the_same_commit(tmp_path):
     async def steps(service):
         calls = [service.label("g", "one", label("x")), service.decide("g", case("one"))]
@@ -318,15 +355,16 @@ def test_a_price_is_counted_once_and_a_case_has_that_of_its_last_label(tmp_path)
 
 @pytest.mark.parametrize("on_expiry", ["forget", "assume:x"])
 def test_cases_whose_label_does_not_come_expire(tmp_path, on_expiry):
-    clock = Clock()
+    clock, base = Clock(), {"action": "answer", "model": "a", "probability": 1.0}
 
     async def scenario():
         async with running(tmp_path, clock=clock) as service:
             await service.put_gate("g", gate(window="10 minutes", on_expiry=on_expiry))
-            await service.decide_many("g", [case("old"), case("labelled")])
+            await service.set_mode("g", "shadow")  # so that cases are answered
+            await service.decide_many("g", [case("old", baseline=base), case("labelled", baseline=base)])
             await service.label("g", "labelled", label("y"))
             clock.now += 599.0
-            await service.decide("g", case("young"))
+            await service.decide("g", case("young", baseline=base))
             await service.sweep()
             assert (await service.gate("g")).open == 2
             clock.now += 2.0

@@ -213,7 +213,8 @@ class GateBody(Body):
         default=None, description='How long labels may take: seconds, or a span such as "14 days". Null: for ever.'
     )
     on_expiry: Annotated[str, Field(max_length=1_100)] = Field(
-        default="forget", description='What happens after the window: "forget", or "assume:" and a label.'
+        default="forget",
+        description='What follows the window: "forget", or "assume:" and a label for answers (reviews are forgotten).',
     )
     mode: Mode = Field(
         default="live",

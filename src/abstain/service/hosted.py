@@ -225,6 +225,8 @@ class Batch:
         """What the gate decided in this batch."""
         self.prices: defaultdict[str, float] = defaultdict(float)
         """The sum of the prices that became known in this batch, by action."""
+        self.unfit = 0
+        """Held labels that did not fit their case when it came."""
 
     @property
     def empty(self) -> bool:
@@ -459,9 +461,8 @@ class Hosted:
             label = LabelBody.model_construct(label=json.loads(waiting.label), source=waiting.source, correction=False)
             try:
                 self.label(body.case, label, batch)
-            except (Conflict, Invalid):  # its source does not fit the action: that shows only now
-                label.source = None
-                self.label(body.case, label, batch)
+            except Invalid:  # its source does not fit the action, which shows only now: it is of another case
+                batch.unfit += 1
             if waiting in batch.changes.held:
                 batch.changes.held.remove(waiting)
             else:
@@ -532,6 +533,8 @@ class Hosted:
             batch.add_event("unused", case, {"label": label, "source": body.source, "why": "expired"})
             batch.update(record, **new)
             return LabelReply(case=case, status="expired", detail="the window has passed: it is kept for evaluation")
+        if record.handle is not None:
+            self.n_open -= 1
         why = self._unused(record, body.source) or self._learn(record, label, body.source, batch)
         batch.add_event(
             "learnt" if why is None else "unused", case, {"label": label, "source": body.source, "why": why}
@@ -581,7 +584,6 @@ class Hosted:
             self.gate.learn(handle, label, source)
         except AbstainError as error:
             return str(error)
-        self.n_open -= 1
         return None
 
     def _price_of(self, record: CaseRecord, label: Any) -> float:
@@ -592,15 +594,19 @@ class Hosted:
         return self.prices.full(answer, label, 1.0 if stake is None else float(stake)) * self.prices.unit
 
     def expire(self, record: CaseRecord, batch: Batch) -> None:
-        """Close an open case whose window has passed: forget it, or assume a label."""
-        label = self._assumed
+        """Close an open case whose window has passed: forget it, or assume a label.
+
+        No label is assumed for a review: silence means that nobody looked.
+        """
+        label = self._assumed if record.action == ANSWER else None
+        if record.handle is not None:
+            self.n_open -= 1
         in_gate = self._unused(record, None) is None
         handle = batch.fresh.get(record.case) or record.handle
         if label is None:
             if in_gate and handle is not None:
                 try:
                     self.gate.forget(handle)
-                    self.n_open -= 1
                 except AbstainError:  # as in `_learn`
                     in_gate = False
             batch.add_event("forgotten", record.case, {"in_gate": in_gate})

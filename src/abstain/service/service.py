@@ -62,7 +62,7 @@ class Counters:
     held: Counter[str] = field(default_factory=Counter)
     """Labels that came before their case, by gate."""
     unmatched: Counter[str] = field(default_factory=Counter)
-    """Held labels whose case did not come in time, by gate."""
+    """Held labels whose case did not come in time, or that did not fit it, by gate."""
     mismatches: Counter[str] = field(default_factory=Counter)
     """Events that were decided otherwise when they were replayed, by gate."""
     alarms: Counter[str] = field(default_factory=Counter)
@@ -703,6 +703,7 @@ class Service:
         for action, price in batch.prices.items():
             counters.prices[name, action] += price
         counters.held[name] += len(batch.changes.held)
+        counters.unmatched[name] += batch.unfit
         for event in batch.changes.events:
             if event.kind in ("expired", "forgotten"):
                 counters.expired[name] += 1
