@@ -1,6 +1,7 @@
 import json
 import logging
 import re
+import socket
 
 import httpx
 import pytest
@@ -447,6 +448,19 @@ def test_a_call_for_a_replica_that_does_not_answer_may_be_repeated(api, gate, mo
     reply = api.get(gate)
     problem(reply, 503)
     assert reply.headers["retry-after"] == "1"
+
+
+def test_a_call_does_not_wait_for_a_replica_that_has_lost_the_gate(api, gate, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # it takes the call, and never answers
+        owners = [f"http://127.0.0.1:{silent.getsockname()[1]}"] * 3 + [None]
+
+        async def lost(name):
+            return owners.pop(0)
+
+        monkeypatch.setattr(api.service, "owner_of", lost)
+        monkeypatch.setattr(api.service, "lease", 0.2)
+        assert "moved to another replica" in problem(api.get(gate), 503)["detail"]
+        assert owners == []
 
 
 def test_savings_go_by_the_clock_of_the_service(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
@@ -114,10 +115,10 @@ class Door:
         body = await read_body(request) if has_body else b""
         if gate is not None and (owner := await self._service.owner_of(gate)) is not None:
             about["owner"] = owner
-            return await self._pass_on(request, owner, body)
+            return await self._pass_on(request, gate, owner, body)
         return await handle(_Parsed(request, body, parse_json(body)) if has_body else request)
 
-    async def _pass_on(self, request: Request, owner: str, body: bytes) -> Response:
+    async def _pass_on(self, request: Request, gate: str, owner: str, body: bytes) -> Response:
         if PASSED_ON in request.headers:
             raise NotReady("The gate is moving between replicas.")
         if self._client is None:
@@ -135,11 +136,17 @@ class Door:
             headers["authorization"] = f"Bearer {request.cookies[COOKIE]}"
         headers.pop("cookie", None)
         headers |= {PASSED_ON: "1", "x-request-id": request.state.request_id}
+        sent = self._client.build_request(request.method, owner.rstrip("/") + target, headers=headers, content=body)
+        sending = asyncio.create_task(self._client.send(sent, stream=True))
         try:
-            sent = self._client.build_request(request.method, owner.rstrip("/") + target, headers=headers, content=body)
-            reply = await self._client.send(sent, stream=True)
+            while not (await asyncio.wait({sending}, timeout=self._service.lease / 4))[0]:
+                if await self._service.owner_of(gate) != owner:  # it was cut off, and has lost the gate
+                    raise NotReady("The gate has moved to another replica.")
+            reply = await sending
         except httpx.HTTPError as error:
             raise NotReady(f"The replica that owns the gate does not answer ({type(error).__name__}).") from error
+        finally:
+            sending.cancel()
         passed = {name: reply.headers[name] for name in _PASSED_BACK if name in reply.headers}
 
         async def content() -> AsyncIterator[bytes]:

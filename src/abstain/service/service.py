@@ -152,6 +152,8 @@ class Service:
         self._hold = hold
         self.clock = clock
         """Returns the time in seconds since 1970."""
+        self.lease = lease
+        """With a shared store: the seconds after which a silent replica loses its gates."""
         self._slots: dict[str, _Slot] = {}
         self._creating = asyncio.Lock()
         self._to_write: deque[tuple[Changes, asyncio.Future[None]]] = deque()
