@@ -455,6 +455,8 @@ def _add_readings(app: FastAPI, service: Service) -> None:
     @app.get(
         "/v1/gates/{gate}/savings",
         summary="What the gate cost over a period, and what another policy would have cost",
+        description="All cases of the period are valued at the prices that hold now, also those decided before prices "
+        "changed. The call reads all of them into memory.",
         tags=["readings"],
         openapi_extra=_needs("read"),
         response_model=dict[str, Any],
