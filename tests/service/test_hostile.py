@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from abstain.service import front
+from abstain.service import front, server
 from abstain.service.bodies import GATE_NAME
 
 from .serving import GATE, case, serving, sqlite
@@ -221,6 +221,21 @@ def test_a_body_beyond_the_limit_is_refused_however_it_is_sent(api):
     refused(api.post(DECISIONS, content=parts(), headers={"Content-Type": "application/json"}), 413)
     head = f"POST {DECISIONS} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {'9' * 18}\r\n\r\n{{}}"
     assert b" 413 " in answer_to(api, head.encode())
+
+
+@pytest.mark.parametrize("data", [b"", b"GET /healthz HTTP/1.1\r\nHost:"])
+def test_a_connection_that_sends_no_request_is_closed(tmp_path, monkeypatch, data):
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.1)
+    with sqlite(tmp_path / "gates.db") as store, serving(store) as client:
+        with socket.create_connection((client.base_url.host, client.base_url.port), timeout=10) as wire:
+            wire.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            while not wire.recv(65_536).endswith(b'"ok"}'):
+                pass
+            wire.sendall(data or b"GET")
+            assert wire.recv(65_536) == b""
+        with socket.create_connection((client.base_url.host, client.base_url.port), timeout=10) as wire:
+            wire.sendall(data)
+            assert wire.recv(65_536) == b""
 
 
 def test_a_body_that_does_not_arrive_is_given_up(api, monkeypatch):

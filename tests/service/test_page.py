@@ -236,8 +236,10 @@ def test_the_mode_changes_only_after_a_confirmation(tab, api):
     assert page.locator("dialog[open]").count() == 0
     assert api.get("/v1/gates/modes").json()["mode"] == "live"
     page.get_by_role("button", name="Change mode").click()
+    page.keyboard.press("Enter")  # nothing is chosen yet: it does nothing
+    assert page.locator("dialog[open]").count() == 1
     page.get_by_label("paused").check()
-    go.click()
+    page.keyboard.press("Enter")
     page.wait_for_selector("h1 .badge.paused")
     assert api.get("/v1/gates/modes").json()["mode"] == "paused"
     api.delete("/v1/gates/modes")
@@ -339,6 +341,12 @@ def test_the_form_leads_nowhere_else(api):
         reply = api.post("/ui/login", data={"next": target, "key": "x"})
         assert reply.headers["location"] == "/ui"
     assert api.post("/ui/login", data={"next": "/ui/gates/g"}).headers["location"] == "/ui/gates/g"
+
+
+def test_behind_a_proxy_with_tls_the_cookie_is_secure(api):
+    for header, secure in (({}, False), ({"x-forwarded-proto": "https"}, True)):
+        reply = api.post("/ui/login", data={"key": "x"}, headers=header)
+        assert ("Secure" in reply.headers["set-cookie"]) is secure
 
 
 def test_a_page_of_another_site_cannot_use_the_page(api):

@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..errors import InputError, shown
 from .app import LOOPBACK_HOSTS, make_app
@@ -32,6 +33,9 @@ LEVELS = ("debug", "info", "warning", "error")
 
 HEADER_LIMIT = 32 * 1024
 """Bytes of a request's line and headers."""
+
+HEAD_SECONDS = 30.0
+"""How long a connection may take to send the line and headers of a request."""
 
 CONNECTION_LIMIT = 1_024
 """Connections at a time; further ones are answered 503 at once."""
@@ -143,6 +147,36 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
+class _Protocol(H11Protocol):
+    """HTTP/1.1 with a deadline for the head of a request; uvicorn would wait for ever."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._expect_head()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:  # half a head
+            self._expect_head()
+        else:
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _expect_head(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
 def server_of(app: Any) -> uvicorn.Server:
     """The server of an application, with the limits that hold before a call reaches it.
 
@@ -152,7 +186,7 @@ def server_of(app: Any) -> uvicorn.Server:
     config = uvicorn.Config(
         app,
         lifespan="on",
-        http="h11",  # others know no limit on headers
+        http=_Protocol,  # others know no limit on headers
         ws="none",
         log_config=None,
         access_log=False,

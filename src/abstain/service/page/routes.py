@@ -213,7 +213,9 @@ def router(service: Service, door: Door) -> APIRouter:
         except (Unauthorized, UnicodeEncodeError):
             return page("login.html", 401, next=target, wrong="This key is not valid. Copy it again, without spaces.")
         reply = RedirectResponse(target, status_code=303)
-        reply.set_cookie(COOKIE, key, path="/", httponly=True, samesite="strict", secure=request.url.scheme == "https")
+        # Whoever sends this header without a proxy only makes the own cookie stricter.
+        tls = "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
+        reply.set_cookie(COOKIE, key, path="/", httponly=True, samesite="strict", secure=tls)
         return reply
 
     @routes.post("/logout")

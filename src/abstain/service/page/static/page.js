@@ -119,10 +119,11 @@
         : [...form.querySelectorAll("input[data-was]")].filter((one) => one.name in found).map((one) => `${one.parentElement.firstChild.textContent.trim()}: from ${Number(one.dataset.was)} to ${Number(one.value)}.`).join(" ") + " Decisions follow the new prices at once. Change them?";
     };
     button.addEventListener("click", () => { form.reset(); check(); dialog.showModal(); });
+    form.querySelector("[data-close]").addEventListener("click", () => dialog.close());
     form.addEventListener("input", check);
     form.addEventListener("submit", async (event) => {
-      if (event.submitter?.value !== "go") return;
       event.preventDefault();
+      if (go.disabled) return;
       go.disabled = true;
       try {
         await call(form.dataset.call, form.dataset.path, changes());
