@@ -214,6 +214,7 @@ def test_numbers_and_stakes_have_their_columns(tmp_path, monkeypatch):
     assert "--value a=a:a_error" in shown
     assert "--max-error 4" in shown
     assert "--mistake-column mistake_price" in shown
+    assert "try .parquet" in run("gates", "export", "g", "--out", "log.jsonl")
 
 
 @pytest.mark.parametrize(

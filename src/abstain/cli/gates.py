@@ -164,14 +164,18 @@ def export(
             write_cases(out, truth, gate, table)
         labelled = len(table) - table[LABEL].null_count()
         say(console, f"{out}: {len(table):,} cases, {labelled:,} with a label")
-        if labelled and options is not None:
+        if labelled and truth is not None and options is not None:
             from ..replay.cases import as_given
 
-            known = options if truth is None else as_given(options)
-            asked = known.command(str(out), "out/replay", None if truth is None else str(truth))
+            try:
+                options = as_given(options)
+            except InputError:  # stakes set the prices, which such a file has no column for
+                options = None
+        if labelled and options is not None:
+            asked = options.command(str(out), "out/replay", None if truth is None else str(truth))
             say(console, "To see what it saved:", f"  {asked}")
         elif labelled:
-            say(console, "A replay does not take prices of these kinds: give it others.")
+            say(console, "A replay of this file does not take prices of these kinds: give it others, or try .parquet.")
 
 
 def _gate(source: "SqlStore", name: str) -> "GateRecord":
