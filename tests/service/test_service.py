@@ -11,7 +11,7 @@ from abstain.service import service as service_module
 from abstain.service.bodies import GateBody, LabelRow, Problem
 from abstain.service.problems import Conflict, Invalid, NotFound, NotReady, StoreUnavailable
 from abstain.service.savings import Scored
-from abstain.service.store import SqlStore, StoreError
+from abstain.service.store import RowRefused, SqlStore, StoreError
 
 from .running import Clock, FaultyStore, case, gate, label, play, running, stream, url_of
 
@@ -574,6 +574,47 @@ def test_an_operation_that_fails_unexpectedly_leaves_no_trace(tmp_path, monkeypa
         assert (await service.label("g", "one", label("x"))).status == "learnt"
 
     scenario_with(tmp_path, steps)
+
+
+def test_an_operation_that_fails_unexpectedly_fails_alone(tmp_path, monkeypatch):
+    async def steps(service):
+        kind = type(service._slots["g"].hosted.gate)
+        decide = kind.decide
+
+        def broken(self, answers, **rest):
+            case = decide(self, answers, **rest)
+            if answers["b"] is None:
+                raise RuntimeError("after deciding")
+            return case
+
+        monkeypatch.setattr(kind, "decide", broken)
+        bodies = [case("one"), case("two", b=None), case("three")]
+        found = await service.decide_many("g", bodies)
+        monkeypatch.undo()
+        assert [one.status if isinstance(one, Problem) else one.case for one in found] == ["one", 503, "three"]
+        assert [one.case for one in await service.events("g", after=1)] == ["one", "three"]
+        assert (await service.gate("g")).decided == 2
+
+    scenario_with(tmp_path, steps)
+
+
+def test_a_row_that_the_store_refuses_fails_no_other_gate(tmp_path):
+    class Choosy(SqlStore):
+        def commit(self, changes):
+            if any(one.gate.name == "bad" and one.cases for one in changes):
+                raise RowRefused("store: it cannot be written (a row)")
+            super().commit(changes)
+
+    async def steps(service):
+        await service.put_gate("bad", gate())
+        calls = [service.decide(name, case("one")) for name in ("g", "bad", "g")]
+        found = await asyncio.gather(*calls, return_exceptions=True)
+        assert isinstance(found[1], StoreUnavailable)
+        assert [found[0].case, found[2].replayed] == ["one", True]
+        assert (await service.gate("g")).seq == 2
+        assert (await service.gate("bad")).seq == 1
+
+    scenario_with(tmp_path, steps, store=Choosy(url_of(tmp_path)))
 
 
 def test_calls_before_the_start_and_after_the_stop_are_refused(tmp_path):

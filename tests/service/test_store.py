@@ -11,7 +11,7 @@ import pytest
 
 from abstain.checks import check_store
 from abstain.errors import InputError
-from abstain.service.store import Changes, EventRecord, GateRecord, SqlStore, StoreError, open_store
+from abstain.service.store import Changes, EventRecord, Fenced, GateRecord, RowRefused, SqlStore, StoreError, open_store
 from abstain.service.tables import METADATA
 
 
@@ -48,6 +48,17 @@ def test_a_store_that_loses_an_event_fails_the_checks(store):
 
     with pytest.raises(AssertionError, match="read back exactly"):
         check_store(Forgetful())
+
+
+def test_a_gate_that_was_made_meanwhile_is_fenced_and_a_row_that_is_there_is_refused(store):
+    gate = with_gate(store)
+    with pytest.raises(Fenced, match="'g'"):
+        store.commit([Changes(GateRecord("g", "{}", "live", 2.0), created=True)])
+    store.commit([Changes(gate, events=events_of(gate, 1))])
+    gate.next_seq += 1
+    with pytest.raises(RowRefused, match="UNIQUE"):
+        store.commit([Changes(gate, events=[EventRecord("g", 1, "mode", None, 1.0, "1", "{}")])])
+    assert [one.seq for one in store.events("g")] == [1]
 
 
 def test_migrations_and_tables_say_the_same(store):

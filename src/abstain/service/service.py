@@ -31,7 +31,7 @@ from .bodies import (
 from .hosted import DAMAGED, RUNNING, STOPPED, Batch, Hosted, restore
 from .problems import Conflict, GateStopped, Invalid, NotFound, NotReady, ServiceError, StoreUnavailable
 from .replicas import Replicas
-from .store import Changes, Fenced, GateRecord, SqlStore, Store, StoreError
+from .store import Changes, Fenced, GateRecord, RowRefused, SqlStore, Store, StoreError
 
 LOG = logging.getLogger("abstain.service")
 T = TypeVar("T")
@@ -575,18 +575,25 @@ class Service:
             slot.awake.clear()
             while slot.waiting:
                 taken = [slot.waiting.popleft() for _ in range(min(len(slot.waiting), MOST_AT_ONCE))]
-                try:
-                    await self._apply(slot, taken)
-                except ServiceError as error:
-                    slot.hosted = None
-                    for one in taken:
-                        _fail(one, error)
-                except Exception as error:
-                    LOG.exception("operation failed", extra={"fields": {"gate": slot.record.name}})
-                    slot.hosted = None
-                    for one in taken:
-                        _fail(one, NotReady(f"gate {slot.record.name!r}: an operation failed ({error!r}); try again"))
+                await self._try(slot, taken)
             slot.idle.set()
+
+    async def _try(self, slot: _Slot, taken: list[_Operation]) -> None:
+        """Apply operations; whatever happens, each gets a reply or an error."""
+        try:
+            await self._apply(slot, taken)
+        except ServiceError as error:
+            slot.hosted = None
+            for one in taken:
+                _fail(one, error)
+        except Exception as error:
+            slot.hosted = None
+            if len(taken) > 1:  # the others must not fail with the one that does
+                for one in taken:
+                    await self._try(slot, [one])
+                return
+            LOG.exception("operation failed", extra={"fields": {"gate": slot.record.name}})
+            _fail(taken[0], NotReady(f"gate {slot.record.name!r}: an operation failed ({error!r}); try again"))
 
     async def _apply(self, slot: _Slot, taken: list[_Operation]) -> None:
         if slot.hosted is None:
@@ -754,6 +761,12 @@ class Service:
             except Fenced as fenced:
                 error = NotReady(str(fenced))
                 failed = [one for one in taken if one[0].gate.name == fenced.gate]
+            except RowRefused as refused:
+                if len(taken) > 1:  # the others must not fail with the gate whose row it is
+                    for one in taken:
+                        await self._commit_these([one])
+                    return
+                error = StoreUnavailable(str(refused))
             except Exception as problem:
                 error = StoreUnavailable(str(problem))
             spent = time.perf_counter() - began

@@ -23,6 +23,10 @@ class StoreError(AbstainError):
     """The store cannot be opened, read or written. Nothing was written then, unless the connection was cut."""
 
 
+class RowRefused(StoreError):  # noqa: N818
+    """The database refuses a row; nothing was written, and other rows may be."""
+
+
 class Fenced(StoreError):  # noqa: N818 -- it says what happened to the writer
     """Another replica has taken the gate; nothing was written."""
 
@@ -318,6 +322,8 @@ class SqlStore:
     def _fence(self, to: sa.Connection, one: Changes) -> None:
         gate = one.gate
         if one.created:
+            if to.scalar(select(GATES.c.name).where(GATES.c.name == gate.name)) is not None:
+                raise Fenced(gate.name)
             to.execute(insert(GATES), [_row(gate)])
             return
         ours = (GATES.c.name == gate.name) & (GATES.c.epoch == gate.epoch)
@@ -516,4 +522,5 @@ def store_errors(done: str) -> Iterator[None]:
         yield
     except sa.exc.SQLAlchemyError as error:
         cause = getattr(error, "orig", None) or error
-        raise StoreError(f"store: it cannot be {done} ({type(cause).__name__}: {str(cause).strip()})") from error
+        kind = RowRefused if isinstance(error, (sa.exc.DataError, sa.exc.IntegrityError)) else StoreError
+        raise kind(f"store: it cannot be {done} ({type(cause).__name__}: {str(cause).strip()})") from error
