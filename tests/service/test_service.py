@@ -117,6 +117,30 @@ def test_a_deleted_gate_is_gone_and_can_be_made_anew(tmp_path):
     scenario_with(tmp_path, steps)
 
 
+def test_calls_that_meet_a_deletion_are_told_that_the_gate_is_gone_and_put_makes_it_anew(tmp_path):
+    async def steps(service):
+        await service.decide("g", case("one"))
+        calls = [
+            service.delete_gate("g"),
+            service.label("g", "one", label("x")),
+            service.label_many("g", [LabelRow(case="one", label="x")]),
+            service.decide("g", case("two")),
+            service.set_mode("g", "paused"),
+            service.health("g"),
+            service.delete_gate("g"),
+        ]
+        gone, *found = await asyncio.gather(*calls, return_exceptions=True)  # in one batch
+        assert gone is None
+        assert {(type(one), one.detail) for one in found} == {(NotFound, "gate 'g': it was deleted")}
+        await service.put_gate("g", gate())
+        _, (reply, created) = await asyncio.gather(service.delete_gate("g"), service.put_gate("g", gate()))
+        assert created
+        assert (reply.seq, reply.decided) == (1, 0)
+        assert (await service.label("g", "one", label("x"))).status == "unknown"
+
+    scenario_with(tmp_path, steps)
+
+
 # Decisions.
 
 

@@ -258,11 +258,13 @@ class Service:
         if GATE_NAME.fullmatch(name) is None:
             raise Invalid.at("gate", f"expected letters, digits, '.', '_' and '-', at most 64, got {shown(name)}")
         await self._check_owner(name)
-        async with self._creating:
-            if name not in self._slots:
-                return await self._create(name, body), True
-        await self._do(name, (), lambda hosted, batch: hosted.change(body, batch))
-        return await self.gate(name), False
+        while True:
+            async with self._creating:
+                if name not in self._slots:
+                    return await self._create(name, body), True
+            with contextlib.suppress(NotFound):  # it was deleted meanwhile: make it anew
+                await self._do(name, (), lambda hosted, batch: hosted.change(body, batch))
+                return await self.gate(name), False
 
     async def _create(self, name: str, body: GateBody) -> GateReply:
         self._check_ready()
