@@ -1,13 +1,12 @@
 """One gate and its journal: apply an operation, collect what the store has to write, replay events, snapshot."""
 
-import contextlib
 import hashlib
 import json
 import math
 import secrets
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,10 +19,9 @@ from ..gate.answers import ANSWER, REVIEW, Labels, Task
 from ..gate.case import Case
 from ..gate.maturity import as_maturity
 from ..gate.prices import PerStake, Prices
-from ..loading import load
 from .bodies import DecisionBody, DecisionReply, GateBody, LabelBody, LabelReply, as_seconds
 from .problems import Conflict, Invalid
-from .store import CLOSING, CaseRecord, Changes, EventRecord, GateRecord, HeldRecord, SnapshotRecord, Store
+from .store import CaseRecord, Changes, EventRecord, GateRecord, HeldRecord, SnapshotRecord
 
 CHANGEABLE = (
     "models",
@@ -44,12 +42,8 @@ AS_GIVEN = (
 ASSUMED = "assumed"
 ASSUME = "assume:"
 RUNNING, STOPPED = "running", "stopped: "
-DAMAGED = "the journal is damaged: "
-"""Why no replay can pass an event; begins the reason."""
 MOST_AHEAD = 86_400.0
 """The seconds that the time of a case may be ahead of the server's clock: callers may have mistaken their time zone."""
-PAGE = 1_000
-"""Events that are read at once."""
 CLOSE = 1e-9
 """How far replayed probabilities may be from journalled ones: processors differ in the last bits."""
 
@@ -75,16 +69,37 @@ def _capacity(given: Any) -> Capacity | None:
     return as_capacity(given)
 
 
+def prices_of(settings: Mapping[str, Any]) -> Prices:
+    """Return the prices of a gate.
+
+    Args:
+        settings: Its settings, as in PUT.
+
+    >>> prices_of({"cost": 0.2}).review, prices_of({"review_price": 1.0, "mistake_price": 5.0}).unit
+    (0.2, 5.0)
+    """
+    task = Task(settings.get("task", "classes"), settings.get("classes"), settings.get("max_error", 1.0))
+    mistake = _mistake_price(settings.get("mistake_price"))
+    review = settings["cost"] if settings.get("cost") is not None else settings["review_price"]
+    return Prices(task, review, 1.0 if mistake is None else mistake, settings.get("max_stake"))
+
+
+def labels_of(settings: Mapping[str, Any]) -> Any:
+    """Return which labels a gate sees, as `Gate` takes it."""
+    labels = settings.get("labels", "both")
+    return labels if isinstance(labels, str) else tuple(labels)
+
+
 def make_gate(settings: Mapping[str, Any]) -> Gate:
     """Make a gate from the settings that the service keeps.
 
     Raises:
         InputError: If they do not fit together.
     """
-    labels, start = settings["labels"], settings["start"]
+    start = settings["start"]
     return Gate(
         settings["models"],
-        labels=labels if isinstance(labels, str) else tuple(labels),
+        labels=labels_of(settings),
         start=None if start is None else tuple(start),
         capacity=_capacity(settings["capacity"]),
         mistake_price=_mistake_price(settings["mistake_price"]),
@@ -199,10 +214,6 @@ def digest_of(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(_SORTING.encode(content).encode()).hexdigest()
 
 
-def _tuples(answers: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tuple(one) if isinstance(one, list) else one for name, one in answers.items()}
-
-
 class Batch:
     """Operations on a gate that are written together: what they found, and what they change.
 
@@ -280,25 +291,16 @@ class Hosted:
         self.n_open = len(gate.pending)
         """Cases whose label is awaited."""
         self._adopt(settings)
-        self._limit(record.mode)
+        self.limit(record.mode)
 
     def _adopt(self, settings: dict[str, Any]) -> None:
-        task = Task(settings["task"], settings["classes"], settings["max_error"])
-        by_cost = settings["cost"] is not None
-        mistake = _mistake_price(settings["mistake_price"])
-        prices = Prices(
-            task,
-            settings["cost"] if by_cost else settings["review_price"],
-            1.0 if mistake is None else mistake,
-            settings["max_stake"],
-        )
-        labels = settings["labels"]
-        self._labels = Labels(labels if isinstance(labels, str) else tuple(labels))
-        self.window, self._assumed = window_of(settings), assumed_by(settings, task)
-        self.task, self.prices, self.settings = task, prices, settings
+        prices = prices_of(settings)
+        self.window, self._assumed = window_of(settings), assumed_by(settings, prices.task)
+        self.labels = Labels(labels_of(settings))
+        self.task, self.prices, self.settings = prices.task, prices, settings
         self._capacity = _capacity(settings["capacity"])
 
-    def _limit(self, mode: str) -> None:
+    def limit(self, mode: str) -> None:
         """Obey the capacity, except in shadow mode: nobody limits what others decide."""
         self.gate.capacity = None if mode == "shadow" else self._capacity
 
@@ -369,7 +371,7 @@ class Hosted:
             )
         if new != old:
             try:
-                self._apply(new)
+                self.apply_settings(new)
             except AbstainError as error:
                 raise invalid(error) from None
             batch.changes.gate.settings = as_json(self.settings)
@@ -377,7 +379,7 @@ class Hosted:
         if "mode" in body.model_fields_set:
             self.set_mode(body.mode, batch)
 
-    def _apply(self, new: dict[str, Any]) -> None:
+    def apply_settings(self, new: dict[str, Any]) -> None:
         """Go on with other settings; after an exception everything is as before."""
         gate, old = self.gate, self.settings
         before = self.task, self.prices, self.settings, self.window, self._assumed, self._capacity
@@ -401,7 +403,7 @@ class Hosted:
                     if not {"mistake_price", "cost"} & set(changed):
                         del prices["mistake"]
                     gate._change_prices(**prices)
-                self._limit(self.record.mode)
+                self.limit(self.record.mode)
         except BaseException:
             self.task, self.prices, self.settings, self.window, self._assumed, self._capacity = before
             raise
@@ -411,7 +413,7 @@ class Hosted:
         gate = batch.changes.gate
         if mode == gate.mode:
             return
-        self._limit(mode)
+        self.limit(mode)
         gate.mode = mode
         batch.add_event("mode", None, {"mode": mode})
 
@@ -436,7 +438,7 @@ class Hosted:
         asked = {"answers": answers, "stake": body.stake, "time": seconds, "mode": mode}
         seq = batch.add_event(kind, body.case, {**asked, "outcome": outcome._asdict()})
         reply = DecisionReply(case=body.case, mode=mode, replayed=False, **outcome._asdict())  # type: ignore[arg-type]
-        learns = case is not None and self._labels.after[outcome.action] > 0.0
+        learns = case is not None and self.labels.after[outcome.action] > 0.0
         record = CaseRecord(
             gate=self.record.name,
             case=body.case,
@@ -571,7 +573,7 @@ class Hosted:
         if record.handle is None and record.mode == "paused":
             return "the gate was paused"
         try:
-            self._labels.check(source, record.action)
+            self.labels.check(source, record.action)
         except DecisionError as error:
             return str(error)
         return "the gate cannot learn from this case" if record.handle is None else None
@@ -646,176 +648,3 @@ def _check_today(settings: Mapping[str, Any]) -> None:
     today = settings["today"]
     if today is not None and today[0] not in settings["models"]:
         raise InputError(f"today: expected one of the models {', '.join(settings['models'])}, got {shown(today[0])}")
-
-
-class Restored(NamedTuple):
-    """A gate that was read back."""
-
-    hosted: Hosted
-    batch: Batch
-    """What has to be written before anybody uses the gate; may be empty."""
-    mismatches: int
-    """Events that were decided otherwise than the journal says."""
-    stopped: str | None
-    """Why the gate may not be used."""
-
-
-def restore(store: Store, record: GateRecord, now: float, *, accept: bool = False) -> Restored:
-    """Read a gate back: its newest snapshot, and the events after it.
-
-    Every decision must come out as in the journal. If one does not, and the same version of the library made it, the
-    gate is stopped. If another version made it, or with ``accept``, the gate takes note of the journalled decision as
-    of one that somebody else made (`Gate.watch`), and the difference is counted.
-
-    Args:
-        store: The store.
-        record: The gate.
-        now: The time.
-        accept: Whether differences are accepted.
-
-    Returns:
-        The gate, what has to be written (new handles of its open cases, and a snapshot), and what differed.
-
-    Raises:
-        StoreError: If the store cannot be read.
-        InputError: If an event is missing, or cannot be read.
-    """
-    hosted = _start(store, record)
-    replay = _Replay(store, hosted, accept)
-    seq = started = hosted.last_snapshot
-    while seq < record.next_seq - 1 and replay.stopped is None:
-        events = store.events(record.name, after=seq, limit=PAGE)
-        missing = next((n for n, one in enumerate(events, seq + 1) if one.seq != n), None if events else seq + 1)
-        if missing is not None:
-            raise InputError(f"{DAMAGED}event {missing} is missing")
-        replay.play(events)
-        seq = events[-1].seq
-    hosted.record, hosted.n_open = record, len(hosted.gate.pending)
-    batch = hosted.begin({}, {}, now)
-    batch.changes.gate.mismatches += replay.mismatches if replay.stopped is None else 0
-    if replay.stopped is None and (replay.decided or replay.mismatches or accept):
-        batch.changes.handles = {name: case.to_json() for name, case in replay.decided.items()}
-        batch.changes.snapshot = hosted.snapshot(now)
-    hosted.last_snapshot = started if batch.changes.snapshot is None else record.next_seq - 1
-    return Restored(hosted, batch, replay.mismatches, replay.stopped)
-
-
-def _start(store: Store, record: GateRecord) -> Hosted:
-    """Return the gate as it was at the newest snapshot that can be read, or when it was created."""
-    then = GateRecord(*(getattr(record, name) for name in GateRecord.__slots__))
-    for snapshot in store.snapshots(record.name):
-        with tempfile.TemporaryDirectory(prefix="abstain-") as folder:
-            path = Path(folder) / "gate"
-            path.write_bytes(snapshot.file)
-            try:
-                gate = load(path)
-            except AbstainError:
-                continue  # an older one and more events do as well
-        then.mode, then.next_seq = snapshot.mode, snapshot.seq + 1
-        return Hosted(then, gate, json.loads(snapshot.settings))
-    first = next(iter(store.events(record.name, limit=1)), None)
-    if first is None or first.kind != "created":
-        raise InputError(f"{DAMAGED}event 1, the gate's creation, is missing")
-    with _reading(first):
-        made = json.loads(first.body)
-        then.mode, then.next_seq = made["mode"], 2
-        return Hosted(then, make_gate(made["settings"]), made["settings"])
-
-
-@contextlib.contextmanager
-def _reading(event: EventRecord) -> Iterator[None]:
-    """Turn whatever goes wrong with an event that somebody has changed into an `InputError`."""
-    try:
-        yield
-    except AbstainError:
-        raise
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{DAMAGED}event {event.seq} ({event.kind}) cannot be read ({error!r})") from error
-
-
-class _Replay:
-    """Applies events to a gate again."""
-
-    def __init__(self, store: Store, hosted: Hosted, accept: bool) -> None:
-        self.hosted = hosted
-        self.decided: dict[str, Case] = {}
-        """Cases that were decided again, and are open."""
-        self.mismatches = 0
-        self.stopped: str | None = None
-        self._store = store
-        self._accept = accept
-        self._known: dict[str, CaseRecord] = {}
-
-    def play(self, events: list[EventRecord]) -> None:
-        """Apply some events, up to the first difference that stops the gate."""
-        decided = {one.case for one in events if one.kind in ("decided", "watched")}
-        earlier = {one.case for one in events if one.kind in CLOSING and one.case is not None}
-        wanted = sorted(case for case in earlier if case not in decided and case not in self.decided)
-        self._known = self._store.find(self.hosted.record.name, wanted)[0] if wanted else {}
-        for event in events:
-            with _reading(event):
-                why = self._apply(event, json.loads(event.body))
-            if why is None:
-                continue
-            self.mismatches += 1
-            if not self._is_lenient(event):
-                self.stopped = f"{STOPPED}event {event.seq} ({event.kind}): {why}"
-                return
-
-    def _is_lenient(self, event: EventRecord) -> bool:
-        return self._accept or event.version != __version__
-
-    def _apply(self, event: EventRecord, body: dict[str, Any]) -> str | None:
-        """Apply an event; return what came out otherwise, if anything did."""
-        hosted = self.hosted
-        try:
-            if event.kind in ("decided", "watched"):
-                return self._decide(event, body)
-            if event.kind == "settings":
-                hosted._apply(body["settings"])
-            elif event.kind == "mode":
-                hosted._limit(body["mode"])
-                hosted.record.mode = body["mode"]
-            elif event.kind in CLOSING and body.get("in_gate", True):
-                self._close(event, body)
-        except AbstainError as error:
-            return f"it was done before, but now: {error}"
-        return None
-
-    def _decide(self, event: EventRecord, body: dict[str, Any]) -> str | None:
-        gate, then, why = self.hosted.gate, Outcome(**body["outcome"]), None
-        if body["mode"] == "paused":
-            return None
-        asked: dict[str, Any] = {"stake": body["stake"], "time": body["time"]}
-        answers = _tuples(body["answers"])
-        watched: dict[str, Any] = {"decided": then.model or REVIEW, "probability": then.probability}
-        if then.action == REVIEW:
-            watched["decided"] = REVIEW
-        if event.kind == "watched":
-            case = gate.watch(answers, **watched, **asked)
-        else:
-            now = Outcome.of(gate.peek(answers, **asked)) if self._is_lenient(event) else None
-            if now is None or now.agrees(then):
-                case = gate.decide(answers, **asked)
-                now = Outcome.of(case)
-            else:
-                try:
-                    case = gate.watch(answers, **watched, **asked)
-                except AbstainError:  # a capacity, or what has no probability
-                    case = gate.decide(answers, **asked)
-            if not now.agrees(then):
-                why = f"it decided {then}, but now {now}"
-        if event.case is not None and self.hosted._labels.after[case.action] > 0.0:
-            self.decided[event.case] = case
-        return why
-
-    def _close(self, event: EventRecord, body: dict[str, Any]) -> None:
-        name = event.case or ""
-        record = self._known.get(name)
-        case = self.decided.pop(name, None) or (None if record is None else record.handle)
-        if case is None:
-            raise InputError(f"case {name!r}: expected one that can be learnt")
-        if event.kind == "forgotten":
-            self.hosted.gate.forget(case)
-        else:
-            self.hosted.gate.learn(case, body["label"], body.get("source"))

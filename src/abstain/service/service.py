@@ -28,9 +28,10 @@ from .bodies import (
     Problem,
     ReviewReply,
 )
-from .hosted import DAMAGED, RUNNING, STOPPED, Batch, Hosted, restore
+from .hosted import RUNNING, STOPPED, Batch, Hosted
 from .problems import Conflict, GateStopped, Invalid, NotFound, NotReady, ServiceError, StoreUnavailable
 from .replicas import Replicas
+from .restore import DAMAGED, restore
 from .store import Changes, Fenced, GateRecord, RowRefused, SqlStore, Store, StoreError
 
 LOG = logging.getLogger("abstain.service")
