@@ -39,8 +39,7 @@ from .bodies import (
     ReviewReply,
     StatusReply,
 )
-from .door import Door, GateRoute
-from .front import LOG, Front, problem, refusal, segment_of
+from .front import LOG, Door, Front, GateRoute, problem, refusal, segment_of
 from .keys import Keyring
 from .metrics import Metrics
 from .problems import Invalid, NotReady, ServiceError

@@ -5,10 +5,9 @@ import contextlib
 import json
 import logging
 import time
-from collections import Counter, defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from ..errors import AbstainError, shown
@@ -28,17 +27,16 @@ from .bodies import (
     Problem,
     ReviewReply,
 )
+from .commits import MOST_AT_ONCE, Commits, Counters
 from .hosted import RUNNING, STOPPED, Batch, Hosted
 from .problems import Conflict, GateStopped, Invalid, NotFound, NotReady, ServiceError, StoreUnavailable
 from .replicas import Replicas
 from .restore import DAMAGED, restore
-from .store import Changes, Fenced, GateRecord, RowRefused, SqlStore, Store, StoreError
+from .store import Changes, GateRecord, SqlStore, Store, StoreError
 
 LOG = logging.getLogger("abstain.service")
 T = TypeVar("T")
 
-MOST_AT_ONCE = 256
-"""The operations of a gate that are applied at once, and the events that are written at once."""
 MOST_WAITING = 10_000
 """The operations that may wait for one gate."""
 SWEEP_SECONDS = 5.0
@@ -46,35 +44,6 @@ STOP_SECONDS = 15.0
 """How long snapshots are written at the end; a gate without one has more events to replay at the next start."""
 SOME = 8
 """How many gates are read, or written, at a time."""
-
-
-@dataclass
-class Counters:
-    """What has happened since the start, as plain numbers that the metrics read."""
-
-    decisions: Counter[tuple[str, str, str, bool, bool]] = field(default_factory=Counter)
-    """By gate, action, model ("" in paused mode), explored and over_capacity."""
-    labels: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """By gate, source ("" if it was not given) and status."""
-    prices: defaultdict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
-    """The sum of what decisions cost, as first known, by gate and action."""
-    expired: Counter[str] = field(default_factory=Counter)
-    """Cases whose window passed without a label, by gate."""
-    held: Counter[str] = field(default_factory=Counter)
-    """Labels that came before their case, by gate."""
-    unmatched: Counter[str] = field(default_factory=Counter)
-    """Held labels whose case did not come in time, or that did not fit it, by gate."""
-    mismatches: Counter[str] = field(default_factory=Counter)
-    """Events that were decided otherwise when they were replayed, by gate."""
-    alarms: Counter[str] = field(default_factory=Counter)
-    """Models in alarm now, by gate."""
-    commits: int = 0
-    failed_commits: int = 0
-    committed_events: int = 0
-    commit_seconds: float = 0.0
-    """The sum over all commits."""
-    commit_times: list[float] = field(default_factory=list)
-    """The seconds of the commits since somebody last took them (at most 10,000); a histogram empties the list."""
 
 
 class _Operation(NamedTuple):
@@ -157,13 +126,11 @@ class Service:
         """With a shared store: the seconds after which a silent replica loses its gates."""
         self._slots: dict[str, _Slot] = {}
         self._creating = asyncio.Lock()
-        self._to_write: deque[tuple[Changes, asyncio.Future[None]]] = deque()
-        self._write = asyncio.Event()
-        self._writer = ThreadPoolExecutor(1, "abstain-commit")
         self._tasks: list[asyncio.Task[None]] = []
         self._replicas = Replicas(store, address, lease) if store.shared and isinstance(store, SqlStore) else None
         self._patience = None if self._replicas is None else max(lease, 5.0)
         """The seconds after which a store that does not answer counts as unavailable."""
+        self._commits = Commits(store, self.counters, self._patience)
 
     async def start(self) -> None:
         """Open the store, compile the kernels, read all gates and replay their journals; then `ready` is True.
@@ -173,7 +140,7 @@ class Service:
         """
         await asyncio.to_thread(self.store.lock)
         await asyncio.to_thread(_compile)
-        self._tasks = [asyncio.create_task(self._commit_all())]
+        self._tasks = [asyncio.create_task(self._commits.run())]
         if self._replicas is None:
             records = await asyncio.to_thread(self.store.gates)
             for i in range(0, len(records), SOME):
@@ -208,7 +175,7 @@ class Service:
         if self._replicas is not None:
             with contextlib.suppress(ServiceError):  # then the others wait until the lease ends
                 await self._read(self._replicas.leave)
-        self._writer.shutdown(wait=self._patience is None)
+        self._commits.close()
         await asyncio.to_thread(self.store.close)
 
     async def owner_of(self, name: str) -> str | None:
@@ -273,7 +240,7 @@ class Service:
         hosted.hold = self._hold
         if self._replicas is not None:
             batch.changes.gate.owner = self._replicas.id
-        await self._commit(batch.changes)
+        await self._commits.write(batch.changes)
         slot = self._add(batch.changes.gate)
         slot.hosted = hosted
         if self._replicas is not None:
@@ -318,7 +285,7 @@ class Service:
         await self._check_owner(name)
         slot = self._slot(name)
         if slot.hosted is None and slot.stopped is not None:
-            await self._commit(Changes(slot.record, deleted=True))
+            await self._commits.write(Changes(slot.record, deleted=True))
             await self._forget(slot, NotFound(f"gate {name!r}: it was deleted"))
             return
 
@@ -613,7 +580,7 @@ class Service:
         except TimeoutError:
             raise StoreUnavailable("store: it does not answer") from None
         if not batch.empty:
-            await self._commit(batch.changes)
+            await self._commits.write(batch.changes)
         slot.record = batch.changes.gate
         slot.decided, slot.open = hosted.gate.round, hosted.n_open
         self._count(batch)
@@ -680,7 +647,7 @@ class Service:
             fields = {"gate": name, "mismatches": found.mismatches}
             LOG.warning("journal replayed with differences", extra={"fields": fields})
         if not batch.empty or found.mismatches:
-            await self._commit(batch.changes)
+            await self._commits.write(batch.changes)
         slot.record, slot.hosted = batch.changes.gate, hosted
         slot.decided, slot.open = hosted.gate.round, hosted.n_open
 
@@ -688,7 +655,7 @@ class Service:
         """Stop a gate whose journal did not replay, also for later starts."""
         LOG.error("gate stopped", extra={"fields": {"gate": slot.record.name, "why": state}})
         stopped = replace(slot.record, state=state)
-        await self._commit(Changes(stopped))
+        await self._commits.write(Changes(stopped))
         slot.record = stopped
         raise slot.refusal()
 
@@ -699,7 +666,7 @@ class Service:
         seq = slot.record.next_seq - 1
         try:
             made = await asyncio.to_thread(hosted.snapshot, self.clock())
-            await self._commit(Changes(slot.record, snapshot=made))
+            await self._commits.write(Changes(slot.record, snapshot=made))
         except (ServiceError, AbstainError, OSError) as error:
             LOG.warning("snapshot failed", extra={"fields": {"gate": slot.record.name, "error": str(error)}})
             seq -= self._snapshot_every * 9 // 10  # try again soon
@@ -719,76 +686,6 @@ class Service:
         for event in batch.changes.events:
             if event.kind in ("expired", "forgotten"):
                 counters.expired[name] += 1
-
-    # The group commit.
-
-    async def _commit(self, changes: Changes) -> None:
-        """Write the changes of a gate together with those of others that wait.
-
-        Raises:
-            StoreUnavailable: If they could not be written, or it is not known whether they were.
-            NotReady: If another replica has taken the gate.
-        """
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._to_write.append((changes, done))
-        self._write.set()
-        await done
-
-    async def _commit_all(self) -> None:
-        """Write what waits, transaction after transaction; what comes meanwhile goes into the next one."""
-        while True:
-            await self._write.wait()
-            self._write.clear()
-            while self._to_write:
-                taken, events = [self._to_write.popleft()], 0
-                events = len(taken[0][0].events)
-                while self._to_write and events + len(self._to_write[0][0].events) <= MOST_AT_ONCE:
-                    taken.append(self._to_write.popleft())
-                    events += len(taken[-1][0].events)
-                await self._commit_these(taken)
-
-    async def _commit_these(self, taken: list[tuple[Changes, asyncio.Future[None]]]) -> None:
-        counters = self.counters
-        while taken:
-            began = time.perf_counter()
-            error: ServiceError | None = None
-            failed = taken
-            try:
-                every = [changes for changes, _ in taken]
-                writing = asyncio.get_running_loop().run_in_executor(self._writer, self.store.commit, every)
-                await asyncio.wait_for(writing, self._patience)
-            except TimeoutError:  # if it is written after all, the next commit is fenced, and the gate read back
-                error = StoreUnavailable("store: it does not answer")
-                self._writer.shutdown(wait=False)
-                self._writer = ThreadPoolExecutor(1, "abstain-commit")
-            except Fenced as fenced:
-                error = NotReady(str(fenced))
-                failed = [one for one in taken if one[0].gate.name == fenced.gate]
-            except RowRefused as refused:
-                if len(taken) > 1:  # the others must not fail with the gate whose row it is
-                    for one in taken:
-                        await self._commit_these([one])
-                    return
-                error = StoreUnavailable(str(refused))
-            except Exception as problem:
-                error = StoreUnavailable(str(problem))
-            spent = time.perf_counter() - began
-            if error is None:
-                counters.commits += 1
-                counters.committed_events += sum(len(changes.events) for changes in every)
-                counters.commit_seconds += spent
-                if len(counters.commit_times) < 10_000:
-                    counters.commit_times.append(spent)
-            else:
-                counters.failed_commits += 1
-                LOG.error("commit failed", extra={"fields": {"error": error.detail}})
-            for _, done in failed:
-                if not done.done():
-                    if error is None:
-                        done.set_result(None)
-                    else:
-                        done.set_exception(error)
-            taken = [one for one in taken if one not in failed]
 
     # What happens by itself.
 

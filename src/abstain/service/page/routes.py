@@ -24,7 +24,7 @@ from starlette.responses import RedirectResponse, Response
 
 from ..._core.pages import environment
 from ..bodies import GATE_NAME
-from ..door import COOKIE, Door, GateRoute
+from ..front import COOKIE, Door, GateRoute
 from ..keys import permits
 from ..problems import NotFound, ServiceError, Unauthorized
 from ..savings import Savings, savings_of

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from ..._core.pages import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from ..bodies import CaseReply, GateReply, ReviewReply, as_seconds
+from ..commits import Counters
 from ..savings import BOUNDS, ESTIMATED, OverTime, Priced, Savings
-from ..service import Counters
 
 NONE = "\u2013"
 """Shown where nothing is known."""
