@@ -3,9 +3,12 @@
 import json
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+if TYPE_CHECKING:
+    from .store import CaseRecord, EventRecord
 
 MOST_CONTEXT = 64 * 1024
 """The bytes that the context of a case may take, as JSON."""
@@ -369,6 +372,24 @@ class CaseReply(Reply):
     correction: Any = Field(default=None, description="A later correction of the label; it was not learnt.")
     price: float | None = Field(default=None, description="What it cost, by its last label or correction, if known.")
 
+    @classmethod
+    def of(cls, record: "CaseRecord") -> "CaseReply":
+        """Return the case that the store has."""
+        label, correction = (None if one is None else json.loads(one) for one in (record.label, record.correction))
+        return cls(
+            case=record.case,
+            seq=record.seq,
+            at=record.at,
+            state=record.state,  # type: ignore[arg-type]
+            decision=DecisionReply(**json.loads(record.reply)),
+            request=json.loads(record.request),
+            label=label,
+            label_source=record.label_source,
+            label_at=record.label_at,
+            correction=correction,
+            price=record.price,
+        )
+
 
 class ReviewReply(Reply):
     """A case that was sent to review."""
@@ -383,6 +404,23 @@ class ReviewReply(Reply):
     context: Any = Field(description="What the caller wants reviewers to see.")
     state: Literal["open", "closed", "expired"] = Field(description="Whether a label is awaited.")
     label: Any = Field(default=None, description="The label, if it has come.")
+
+    @classmethod
+    def of(cls, case: CaseReply, now: float) -> "ReviewReply":
+        """Return what reviewers see of a case."""
+        asked = case.request
+        return cls(
+            case=case.case,
+            seq=case.seq,
+            at=case.at,
+            age=max(0.0, now - case.at),
+            time=asked.get("time"),
+            stake=asked.get("stake"),
+            answers=asked["answers"],
+            context=asked.get("context"),
+            state=case.state,
+            label=case.label,
+        )
 
 
 # Labels.
@@ -446,3 +484,9 @@ class EventReply(Reply):
     at: float = Field(description="When, in seconds since 1970, by the server's clock.")
     version: str = Field(description="The version of the library that wrote it.")
     body: dict[str, Any] = Field(description="What went in and what came out.")
+
+    @classmethod
+    def of(cls, record: "EventRecord") -> "EventReply":
+        """Return the event that the store has."""
+        body = json.loads(record.body)
+        return cls(seq=record.seq, kind=record.kind, case=record.case, at=record.at, version=record.version, body=body)

@@ -595,11 +595,22 @@ class Hosted:
         answer = json.loads(record.reply)["answer"]
         return self.prices.full(answer, label, 1.0 if stake is None else float(stake)) * self.prices.unit
 
-    def expire(self, record: CaseRecord, batch: Batch) -> None:
-        """Close an open case whose window has passed: forget it, or assume a label.
+    def drop_held(self, batch: Batch, cases: Iterable[str]) -> int:
+        """Drop the labels held for some cases whose deadline has passed; return how many there were."""
+        late = [case for case in cases if case in batch.held and batch.held[case].deadline < batch.now]
+        for case in late:
+            del batch.held[case]
+        batch.changes.released.extend(late)
+        return len(late)
+
+    def expire(self, batch: Batch, case: str, before: float) -> None:
+        """Close a case if it is open and was decided before a time: forget it, or assume a label.
 
         No label is assumed for a review: silence means that nobody looked.
         """
+        record = batch.known.get(case)
+        if record is None or record.state != "open" or record.at >= before:
+            return
         label = self._assumed if record.action == ANSWER else None
         if record.handle is not None:
             self.n_open -= 1

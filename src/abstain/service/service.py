@@ -8,7 +8,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from functools import partial
+from typing import Any, NamedTuple, NoReturn, ParamSpec, TypeVar
 
 from ..errors import AbstainError, shown
 from ..gate import Gate
@@ -36,6 +37,7 @@ from .store import Changes, GateRecord, SqlStore, Store, StoreError
 
 LOG = logging.getLogger("abstain.service")
 T = TypeVar("T")
+P = ParamSpec("P")
 
 MOST_WAITING = 10_000
 """The operations that may wait for one gate."""
@@ -191,16 +193,16 @@ class Service:
         replicas = self._replicas
         if replicas is None or name in self._slots:
             return None
-        owner = await self._read(lambda: replicas.owner(name))
+        owner = await self._read(replicas.owner, name)
         if owner is None or owner.id == replicas.id:
             async with self._creating:
-                if name in self._slots or await self._read(lambda: self.store.gate(name)) is None:
+                if name in self._slots or await self._read(self.store.gate, name) is None:
                     return None
-                record = await self._read(lambda: replicas.claim(name))
+                record = await self._read(replicas.claim, name)
                 if record is not None:
                     self._add(record)
                     return None
-            owner = await self._read(lambda: replicas.owner(name))
+            owner = await self._read(replicas.owner, name)
         if owner is None:
             raise NotReady(f"gate {name!r}: it is moving between replicas")
         if owner.address is None:
@@ -246,7 +248,7 @@ class Service:
         if self._replicas is not None:
             replicas = self._replicas
             with contextlib.suppress(ServiceError):  # the next renewal does it
-                await self._read(lambda: replicas.hold(name))
+                await self._read(replicas.hold, name)
         return self._reply_of(slot)
 
     async def gates(self) -> list[GateReply]:
@@ -308,7 +310,7 @@ class Service:
         if self._replicas is not None:
             replicas = self._replicas
             with contextlib.suppress(ServiceError):
-                await self._read(lambda: replicas.release(name))
+                await self._read(replicas.release, name)
 
     async def set_mode(self, name: str, mode: Mode) -> GateReply:
         """Change the mode of a gate: "live", "shadow" or "paused"."""
@@ -364,23 +366,10 @@ class Service:
     async def decision(self, name: str, case: str) -> CaseReply:
         """Return a case with its decision, its state and its label, if that has come."""
         self._slot(name)
-        known, _ = await self._read(lambda: self.store.find(name, [case]))
+        known, _ = await self._read(self.store.find, name, [case])
         if case not in known:
             raise NotFound(f"case {shown(case)}: the gate {name!r} has not decided it")
-        record = known[case]
-        return CaseReply(
-            case=case,
-            seq=record.seq,
-            at=record.at,
-            state=record.state,  # type: ignore[arg-type]
-            decision=DecisionReply(**json.loads(record.reply)),
-            request=json.loads(record.request),
-            label=_plain(record.label),
-            label_source=record.label_source,
-            label_at=record.label_at,
-            correction=_plain(record.correction),
-            price=record.price,
-        )
+        return CaseReply.of(known[case])
 
     async def label(self, name: str, case: str, body: LabelBody) -> LabelReply:
         """Take the label of a case.
@@ -428,25 +417,9 @@ class Service:
             after: Only cases whose event has a larger number.
         """
         self._slot(name)
-        found = await self._read(lambda: self.store.cases(name, state=state, action="review", after=after, limit=limit))
-        now, replies = self.clock(), []
-        for record in found:
-            asked = json.loads(record.request)
-            replies.append(
-                ReviewReply(
-                    case=record.case,
-                    seq=record.seq,
-                    at=record.at,
-                    age=max(0.0, now - record.at),
-                    time=asked.get("time"),
-                    stake=asked.get("stake"),
-                    answers=asked["answers"],
-                    context=asked.get("context"),
-                    state=record.state,  # type: ignore[arg-type]
-                    label=_plain(record.label),
-                )
-            )
-        return replies
+        found = await self._read(self.store.cases, name, state=state, action="review", after=after, limit=limit)
+        now = self.clock()
+        return [ReviewReply.of(CaseReply.of(record), now) for record in found]
 
     async def events(self, name: str, *, after: int = 0, limit: int = 1000) -> list[EventReply]:
         """Return events of a gate's journal, in their order.
@@ -457,13 +430,8 @@ class Service:
             limit: At most so many.
         """
         self._slot(name)
-        found = await self._read(lambda: self.store.events(name, after=after, limit=limit))
-        return [
-            EventReply(
-                seq=one.seq, kind=one.kind, case=one.case, at=one.at, version=one.version, body=json.loads(one.body)
-            )
-            for one in found
-        ]
+        found = await self._read(self.store.events, name, after=after, limit=limit)
+        return [EventReply.of(record) for record in found]
 
     async def policy(self, name: str) -> list[dict[str, Any]]:
         """Return what the gate has learnt: the rows of `Gate.policy`."""
@@ -616,7 +584,7 @@ class Service:
         """Read a gate from the store: its newest snapshot, and the events after it."""
         name = slot.record.name
         try:
-            record = await self._read(lambda: self.store.gate(name))
+            record = await self._read(self.store.gate, name)
             if record is None:
                 gone: ServiceError = NotFound(f"gate {name!r}: it was deleted")
                 await self._forget(slot, gone)
@@ -701,21 +669,19 @@ class Service:
         before = now - (window or 0.0)
         for action in ("answer", "review") if window is not None else ():
             while True:  # the oldest first: those after one that is young enough are younger
-                oldest = await self._read(
-                    lambda action=action: self.store.cases(  # type: ignore[misc]
-                        name, state="open", action=action, limit=MOST_AT_ONCE
-                    )
-                )
+                oldest = await self._read(self.store.cases, name, state="open", action=action, limit=MOST_AT_ONCE)
                 late = [one.case for one in oldest if one.at < before]
-                for one in await _all([self._do(name, (case,), _expiring(case, before)) for case in late]):
+                for one in await _all(
+                    [self._do(name, (case,), partial(Hosted.expire, case=case, before=before)) for case in late]
+                ):
                     if isinstance(one, ServiceError):
                         raise one
                 if len(late) < MOST_AT_ONCE:
                     break
-        dropped = await self._read(lambda: self.store.late_labels(name, now, MOST_AT_ONCE))
+        dropped = await self._read(self.store.late_labels, name, now, MOST_AT_ONCE)
         if dropped:
             cases = tuple(one.case for one in dropped)
-            self.counters.unmatched[name] += await self._do(name, cases, _dropping(cases, now))
+            self.counters.unmatched[name] += await self._do(name, cases, partial(Hosted.drop_held, cases=cases))
 
     async def _sweep_now_and_then(self) -> None:
         while True:
@@ -731,9 +697,10 @@ class Service:
                 except ServiceError as error:
                     LOG.warning("sweep failed", extra={"fields": {"gate": slot.record.name, "error": str(error)}})
 
-    async def _read(self, read: Callable[[], T]) -> T:
+    async def _read(self, read: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
+        """Call the store in a thread."""
         try:
-            return await asyncio.wait_for(asyncio.to_thread(read), self._patience)
+            return await asyncio.wait_for(asyncio.to_thread(read, *arguments, **options), self._patience)
         except StoreError as error:
             raise StoreUnavailable(str(error)) from error
         except TimeoutError:
@@ -763,7 +730,7 @@ class Service:
             if len(self._slots) >= share:
                 break
             async with self._creating:
-                record = None if name in self._slots else await self._read(lambda name=name: replicas.claim(name))  # type: ignore[misc]
+                record = None if name in self._slots else await self._read(replicas.claim, name)
                 slot = None if record is None else self._add(record)
             if slot is not None:
                 LOG.info("gate taken", extra={"fields": {"gate": name, "epoch": slot.record.epoch}})
@@ -783,9 +750,7 @@ class Service:
             await asyncio.sleep(replicas.lease / 4)
             owned = {slot.record.name: slot for slot in self._slots.values()}
             try:
-                lost = await self._read(
-                    lambda owned=owned: replicas.renew([slot.record for slot in owned.values()])  # type: ignore[misc]
-                )
+                lost = await self._read(replicas.renew, [slot.record for slot in owned.values()])
             except ServiceError as error:
                 LOG.warning("lease not renewed", extra={"fields": {"error": str(error)}})
                 continue
@@ -793,26 +758,6 @@ class Service:
                 if self._slots.get(name) is owned[name]:
                     LOG.warning("gate lost", extra={"fields": {"gate": name}})
                     await self._forget(owned[name], NotReady(f"gate {name!r}: another replica owns it now"))
-
-
-def _expiring(case: str, before: float) -> Callable[[Hosted, Batch], None]:
-    def run(hosted: Hosted, batch: Batch) -> None:
-        record = batch.known.get(case)
-        if record is not None and record.state == "open" and record.at < before:
-            hosted.expire(record, batch)
-
-    return run
-
-
-def _dropping(cases: Sequence[str], now: float) -> Callable[[Hosted, Batch], int]:
-    def run(_: Hosted, batch: Batch) -> int:
-        late = [case for case in cases if case in batch.held and batch.held[case].deadline < now]
-        for case in late:
-            del batch.held[case]
-        batch.changes.released.extend(late)
-        return len(late)
-
-    return run
 
 
 def _fail(operation: _Operation, error: ServiceError) -> None:
@@ -837,10 +782,6 @@ async def _all(calls: Sequence[Any]) -> list[Any]:
         if isinstance(one, BaseException) and not isinstance(one, ServiceError):
             raise one
     return found
-
-
-def _plain(text: str | None) -> Any:
-    return None if text is None else json.loads(text)
 
 
 def _finite(row: dict[str, Any]) -> dict[str, Any]:

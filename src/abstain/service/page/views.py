@@ -255,10 +255,8 @@ def figures(savings: Savings, settings: Mapping[str, Any], models: Sequence[str]
 
 def reopened(case: CaseReply, now: float) -> ReviewReply:
     """A case whose label somebody wants to correct."""
-    asked = case.request
-    return ReviewReply(case=case.case, seq=case.seq, at=case.at, age=max(0.0, now - case.at), time=asked.get("time"),
-                       stake=asked.get("stake"), answers=asked["answers"], context=asked.get("context"),
-                       state=case.state, label=case.label if case.correction is None else case.correction)  # fmt: skip
+    last = case.label if case.correction is None else case.correction
+    return ReviewReply.of(case, now).model_copy(update={"label": last})
 
 
 def review(gate: GateReply, case: ReviewReply, closed: Sequence[ReviewReply]) -> dict[str, Any]:
