@@ -296,7 +296,7 @@ class Service:
 
         await self._do(name, (), remove)
 
-    async def _forget(self, slot: _Slot, error: ServiceError) -> None:
+    async def _forget(self, slot: _Slot, error: ServiceError) -> ServiceError:
         """Let go of a gate that was deleted, or that another replica has taken; ``error`` is what callers get."""
         name = slot.record.name
         slot.deleted, slot.hosted = True, None
@@ -311,6 +311,7 @@ class Service:
             replicas = self._replicas
             with contextlib.suppress(ServiceError):
                 await self._read(replicas.release, name)
+        return error
 
     async def set_mode(self, name: str, mode: Mode) -> GateReply:
         """Change the mode of a gate: "live", "shadow" or "paused"."""
@@ -586,21 +587,15 @@ class Service:
         try:
             record = await self._read(self.store.gate, name)
             if record is None:
-                gone: ServiceError = NotFound(f"gate {name!r}: it was deleted")
-                await self._forget(slot, gone)
-                raise gone
+                raise await self._forget(slot, NotFound(f"gate {name!r}: it was deleted"))
             if self._replicas is not None and record.owner != self._replicas.id:
-                gone = NotReady(f"gate {name!r}: another replica owns it now")
-                await self._forget(slot, gone)
-                raise gone
+                raise await self._forget(slot, NotReady(f"gate {name!r}: another replica owns it now"))
             slot.record = record
             if slot.stopped is not None and not accept:
                 raise slot.refusal()
             found = await asyncio.to_thread(restore, self.store, record, self.clock(), accept=accept)
         except StoreError as error:
             raise StoreUnavailable(str(error)) from error
-        except ServiceError:
-            raise
         except AbstainError as error:  # the journal cannot be read
             await self._stop_gate(slot, f"{STOPPED}{error}")
         hosted, batch = found.hosted, found.batch
