@@ -158,11 +158,7 @@ class _Gates(Collector):
         for name, about, values in (
             ("expired", "Cases whose window passed without a label.", counters.expired),
             ("held_labels", "Labels that came before their case.", counters.held),
-            (
-                "unmatched_labels",
-                "Held labels without a case that fits.",
-                counters.unmatched,
-            ),
+            ("unmatched_labels", "Held labels without a case that fits.", counters.unmatched),
             ("replay_mismatches", "Events that were decided otherwise in a replay.", counters.mismatches),
         ):
             yield _family(CounterMetricFamily, f"abstain_{name}", about, dict(values))

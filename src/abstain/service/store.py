@@ -165,7 +165,9 @@ class Store(Protocol):
         """Write the changes of several gates in one transaction: all of them, durably, or none.
 
         Raises:
-            Fenced: If the epoch of a gate is not the stored one, or its journal does not end where it should.
+            Fenced: If the epoch of a gate is not the stored one, its journal does not end where it should, or a gate
+                that is created is there already.
+            RowRefused: If the store is fine, but cannot take a row; the service then writes gate by gate.
         """
 
     def gates(self) -> list[GateRecord]:
