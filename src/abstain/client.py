@@ -243,6 +243,12 @@ class _Calls:
     def __init__(self, url: str, key: str | None, timeout: float, retries: int) -> None:
         if not isinstance(retries, int) or retries < 0:
             raise InputError(f"retries: expected a whole number of 0 or more, got {shown(retries)}")
+        if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+            raise InputError(f"url: expected one that begins with http:// or https://, got {shown(url)}")
+        if key is not None and not (
+            isinstance(key, str) and key.isascii() and key.isprintable() and key == key.strip()
+        ):
+            raise InputError("key: expected an API key: printable ASCII without spaces around it")  # it stays a secret
         self._retries = retries
         headers = {"Accept": "application/json"} | ({} if key is None else {"Authorization": f"Bearer {key}"})
         self._options: dict[str, Any] = {"base_url": url, "headers": headers, "timeout": timeout}

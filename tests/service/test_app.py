@@ -1,6 +1,7 @@
 import json
 import logging
 import re
+import socket
 
 import httpx
 import pytest
@@ -183,6 +184,28 @@ def test_a_wrong_field_is_named_by_its_path(api, gate, body, path):
     assert api.get(gate).json()["decided"] == 0
 
 
+@pytest.mark.parametrize(
+    ("setting", "path", "message"),
+    [
+        ({"capacity": -0.1}, "capacity", "a share in [0, 1]"),
+        ({"capacity": {"share": 0.1, "per_day": 5}}, "capacity", "either a share or a number per_day"),
+        ({"today": ["a", 7]}, "today", "a threshold from -1 to 1"),
+        ({"start": [1, 0.5]}, "start", "a threshold from -1 to 1"),
+        ({"window": "x"}, "window", "expected seconds, or a span such as"),
+        ({"window": "0 days"}, "window", "got '0 days'"),
+        ({"window": "14"}, "window", "got '14'"),
+    ],
+)
+def test_a_wrong_setting_is_named_by_its_path(api, setting, path, message):
+    [error] = problem(api.put("/v1/gates/wrong", json={**GATE, **setting}), 422, path)["errors"]
+    assert message in error["message"]
+
+
+def test_a_list_in_place_of_a_body_is_told_so(api, gate):
+    [error] = problem(api.post(f"{gate}/decisions", json=[]), 422, "")["errors"]
+    assert error["message"] == "expected an object, got []"
+
+
 def test_a_gate_needs_models_and_a_name_that_can_be_written(api):
     assert api.put("/v1/gates/h", json={"cost": 0.2}).status_code == 422
     problem(api.put("/v1/gates/-h", json=GATE), 422, "gate")
@@ -359,6 +382,16 @@ def test_health_and_readiness_need_no_key_and_lists_show_the_keys_own_gate(locke
     problem(client.get("/v1/gates", headers=headers["decide"]), 403)
 
 
+def test_the_page_shows_nothing_to_a_key_that_may_not_read(locked):
+    client, headers = locked
+    for path in ("/ui", "/ui/gates/g", "/ui/gates/g/review"):
+        reply = client.get(path, headers=headers["decide"])
+        assert reply.status_code == 403
+        assert "it needs scope read or review or admin" in reply.text
+        assert "Use another key" in reply.text
+        assert client.get(path, headers=headers["read"]).status_code == 200
+
+
 def test_the_cookie_reads_and_changes_something_only_for_the_page_itself(locked):
     client, headers = locked
     cookie = {"Cookie": f"abstain_key={headers['admin']['Authorization'].removeprefix('Bearer ')}"}
@@ -415,6 +448,19 @@ def test_a_call_for_a_replica_that_does_not_answer_may_be_repeated(api, gate, mo
     reply = api.get(gate)
     problem(reply, 503)
     assert reply.headers["retry-after"] == "1"
+
+
+def test_a_call_does_not_wait_for_a_replica_that_has_lost_the_gate(api, gate, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # it takes the call, and never answers
+        owners = [f"http://127.0.0.1:{silent.getsockname()[1]}"] * 3 + [None]
+
+        async def lost(name):
+            return owners.pop(0)
+
+        monkeypatch.setattr(api.service, "owner_of", lost)
+        monkeypatch.setattr(api.service, "lease", 0.2)
+        assert "moved to another replica" in problem(api.get(gate), 503)["detail"]
+        assert owners == []
 
 
 def test_savings_go_by_the_clock_of_the_service(tmp_path):

@@ -297,6 +297,21 @@ def test_the_clients_have_the_same_methods_with_the_same_arguments():
     assert set(CALLS) | {"events", "close"} == set(public(Client))
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"url": "127.0.0.1:8000"}, "url: expected one that begins with http://"),
+        ({"key": "bad\nkey"}, "key: expected an API key"),
+        ({"key": "kéy"}, "key: expected an API key"),
+    ],
+)
+def test_a_wrong_url_or_key_is_an_error_at_once_that_does_not_print_the_key(options, message):
+    for kind in (Client, AsyncClient):
+        with pytest.raises(InputError, match=message) as caught:
+            kind(**options)
+        assert options.get("key", "none") not in str(caught.value)
+
+
 def test_retries_are_checked():
     with pytest.raises(InputError, match="retries: expected a whole number"):
         Client(retries=-1)

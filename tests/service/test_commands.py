@@ -1,6 +1,7 @@
 """The commands of the service: gates, keys, backup, serve."""
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -147,6 +148,17 @@ def test_a_gate_whose_journal_does_not_replay_is_accepted(tmp_path, monkeypatch)
     assert "0 stopped" in run("serve", "--check", "--store", url)
 
 
+def test_a_gate_whose_journal_is_damaged_cannot_be_accepted(tmp_path):
+    url = f"sqlite:///{tmp_path / 'gates.db'}"
+    fill(url, {"cost": 0.2}, list(made(5)))
+    with contextlib.closing(sqlite3.connect(tmp_path / "gates.db")) as connection, connection:
+        connection.execute("delete from snapshots")
+        connection.execute("delete from events where seq = 3")
+    shown = run("gates", "accept", "g", "--store", url, code=2)  # also if no server has noticed yet
+    assert "stopped: the journal is damaged: event 3 is missing; restore a backup" in shown
+    assert "g: stopped: the journal is damaged" in run("serve", "--check", "--store", url, code=1)
+
+
 def test_the_log_has_what_came_and_what_was_decided(filled, tmp_path):
     url, rows = filled
     shown = run("gates", "export", "g", "--store", url, "--out", tmp_path / "log.parquet")
@@ -202,6 +214,7 @@ def test_numbers_and_stakes_have_their_columns(tmp_path, monkeypatch):
     assert "--value a=a:a_error" in shown
     assert "--max-error 4" in shown
     assert "--mistake-column mistake_price" in shown
+    assert "try .parquet" in run("gates", "export", "g", "--out", "log.jsonl")
 
 
 @pytest.mark.parametrize(

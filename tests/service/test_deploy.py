@@ -16,8 +16,8 @@ yaml = pytest.importorskip("yaml")
 from typer.main import get_command  # noqa: E402
 
 from abstain.cli import app  # noqa: E402
+from abstain.service.commits import Counters  # noqa: E402
 from abstain.service.metrics import Metrics  # noqa: E402
-from abstain.service.service import Counters  # noqa: E402
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 METRIC = re.compile(r"\babstain_\w+")

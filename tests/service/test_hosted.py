@@ -172,9 +172,11 @@ def test_a_case_that_the_gate_refuses_does_no_harm_to_others(tmp_path, monkeypat
             rows = [LabelRow(case=name, label="x") for name in "12"]
             statuses = [(one.status, one.detail) for one in await service.label_many("g", rows)]
             assert statuses == [("unused", "decision: it does not fit"), ("learnt", None)]
+            assert (await service.gate("g")).open == 2
             clock.now += 100.0
             await service.sweep()
             assert [(await service.decision("g", name)).state for name in "34"] == ["expired", "expired"]
+            assert (await service.gate("g")).open == 0
             monkeypatch.undo()
             crash(service)
             service._slots.clear()
@@ -285,7 +287,17 @@ def test_a_damaged_snapshot_is_replaced_by_an_older_one_and_more_events(tmp_path
     play(scenario)
 
 
-def test_a_gap_in_the_journal_stops_the_gate(tmp_path):
+@pytest.mark.parametrize(
+    ("seq", "body", "reason"),
+    [
+        (5, None, "event 5 is missing"),
+        (-1, None, "is missing"),
+        (5, "{", "event 5 (decided) cannot be read"),
+        (5, "{}", "event 5 (decided) cannot be read"),
+        (1, "[]", "event 1 (created) cannot be read"),
+    ],
+)
+def test_a_damaged_journal_stops_the_gate_until_it_is_repaired(tmp_path, seq, body, reason):
     import sqlalchemy as sa
 
     from abstain.service.tables import EVENTS
@@ -293,13 +305,30 @@ def test_a_gap_in_the_journal_stops_the_gate(tmp_path):
     async def scenario():
         await decided_without_snapshot(tmp_path)
         store = SqlStore(url_of(tmp_path))
+        last = store.gate("g").next_seq - 1
+        ours = EVENTS.c.seq == (last if seq == -1 else seq)
         with store.engine.begin() as to:
-            to.execute(sa.delete(EVENTS).where(EVENTS.c.seq == 5))
+            kept = to.execute(sa.select(EVENTS).where(ours)).one()._mapping
+            to.execute(sa.delete(EVENTS).where(ours))
+            if body is not None:
+                to.execute(sa.insert(EVENTS), {**kept, "body": body})
+        async with running(tmp_path) as service:
+            await service.put_gate("healthy", gate())
+            assert (await service.gate("g")).state.startswith("stopped: the journal is damaged: event ")
+            with pytest.raises(GateStopped, match="restore a backup") as caught:
+                await service.decide("g", case("new"))
+            assert reason in caught.value.detail
+            with pytest.raises(GateStopped, match="restore a backup"):  # no replay can pass it
+                await service.accept("g")
+        assert reason in store.gate("g").state  # commands that read the store say it, too
+        with store.engine.begin() as to:
+            to.execute(sa.delete(EVENTS).where(EVENTS.c.gate == "g", ours))
+            to.execute(sa.insert(EVENTS), dict(kept))
         store.close()
         async with running(tmp_path) as service:
-            assert "gap" in (await service.gate("g")).state
-            with pytest.raises(GateStopped):
-                await service.decide("g", case("new"))
+            assert (await service.accept("g")).state == "running"
+            assert (await service.gate("g")).decided == 20
+            assert (await service.decide("g", case("new"))).replayed is False
 
     play(scenario)
 

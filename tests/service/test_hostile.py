@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from abstain.service import front
+from abstain.service import front, server
 from abstain.service.bodies import GATE_NAME
 
 from .serving import GATE, case, serving, sqlite
@@ -68,6 +68,23 @@ def test_a_hostile_body_is_refused_and_changes_nothing(api, body):
     before = api.get(GATE_PATH).json()
     refused(post(api, DECISIONS, body))
     assert api.get(GATE_PATH).json() == before
+
+
+def test_the_search_for_a_name_that_comes_twice_is_one_pass():
+    """A large object whose last name comes twice must not keep the server busy."""
+    compared = []
+
+    class Name(str):
+        def __eq__(self, other):
+            compared.append(other)
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    names = [Name(i) for i in range(1_000)] + [Name(999)]
+    with pytest.raises(front._RefusedError, match="'999' comes twice"):
+        front._object([(name, None) for name in names])
+    assert len(compared) < 2 * len(names)
 
 
 @pytest.mark.parametrize(
@@ -206,6 +223,21 @@ def test_a_body_beyond_the_limit_is_refused_however_it_is_sent(api):
     assert b" 413 " in answer_to(api, head.encode())
 
 
+@pytest.mark.parametrize("data", [b"", b"GET /healthz HTTP/1.1\r\nHost:"])
+def test_a_connection_that_sends_no_request_is_closed(tmp_path, monkeypatch, data):
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.1)
+    with sqlite(tmp_path / "gates.db") as store, serving(store) as client:
+        with socket.create_connection((client.base_url.host, client.base_url.port), timeout=10) as wire:
+            wire.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            while not wire.recv(65_536).endswith(b'"ok"}'):
+                pass
+            wire.sendall(data or b"GET")
+            assert wire.recv(65_536) == b""
+        with socket.create_connection((client.base_url.host, client.base_url.port), timeout=10) as wire:
+            wire.sendall(data)
+            assert wire.recv(65_536) == b""
+
+
 def test_a_body_that_does_not_arrive_is_given_up(api, monkeypatch):
     monkeypatch.setattr(front, "BODY_SECONDS", 0.1)
     head = f"POST {DECISIONS} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{{"
@@ -244,10 +276,10 @@ def test_what_is_not_http_gets_an_error_and_harms_nobody(api, data):
 
 
 def test_a_script_in_ids_and_labels_comes_back_as_json_text(api):
-    script = "<script>alert(1)</script>"
+    script = "<script>alert(2)</script>"
     reply = api.post(DECISIONS, json={**case(script), "context": script})
     assert reply.status_code in (200, 422)
-    for answer in (reply, api.get(f"{DECISIONS}/%3Cscript%3Ealert(1)%3C%2Fscript%3E"), api.get(f"/v1/gates/{script}")):
+    for answer in (reply, api.get(f"{DECISIONS}/%3Cscript%3Ealert(2)%3C%2Fscript%3E"), api.get(f"/v1/gates/{script}")):
         assert answer.headers["content-type"].startswith(("application/json", "application/problem+json"))
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["content-security-policy"].startswith("default-src 'none'")

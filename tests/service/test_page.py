@@ -12,6 +12,7 @@ pytest.importorskip("fastapi", reason="the service needs abstain[service]")
 from abstain.service.bodies import GateReply
 from abstain.service.keys import new_key
 from abstain.service.page import routes, views
+from abstain.service.problems import GateStopped
 
 from .serving import serving, sqlite
 
@@ -162,6 +163,65 @@ def test_reviews_are_labelled_by_keyboard_alone(tab, api):
     api.delete("/v1/gates/keys")
 
 
+def review(api, gate, settings, answers, cases=("one",)):
+    """A paused gate with some cases to review."""
+    assert api.put(
+        f"/v1/gates/{gate}", json={"models": ["a", "b"], "cost": 0.2, "mode": "paused", **settings}
+    ).is_success
+    said = {model: {"answer": one, "confidence": 0.5} for model, one in zip("ab", answers, strict=True)}
+    for name in cases:
+        assert api.post(f"/v1/gates/{gate}/decisions", json={"case": name, "answers": said}).is_success
+
+
+def type_label(tab, text):
+    tab.page.keyboard.press("/")
+    tab.page.keyboard.type(text)
+    tab.page.keyboard.press("Enter")
+
+
+def test_every_one_of_many_classes_can_be_chosen(tab, api):
+    review(api, "many", {"classes": [f"c{k}" for k in range(40)]}, ("c35", "c36"))
+    tab.go("/ui/gates/many/review")
+    shown = tab.page.locator(".classes button").evaluate_all("all => all.map((one) => one.dataset.label)")
+    assert shown[:3] == ['"c35"', '"c36"', '"c0"']
+    assert len(shown) == views.MOST_CLASSES
+    type_label(tab, "nothing")
+    assert "none of the classes" in tab.page.inner_text("#review-error")
+    tab.page.fill("#other input", "c39")
+    tab.page.keyboard.press("Enter")
+    tab.wait("document.querySelector('h1').textContent === 'Nothing to review'")
+    assert api.get("/v1/gates/many/decisions/one").json()["label"] == "c39"
+    api.delete("/v1/gates/many")
+
+
+def test_a_typed_number_is_a_number_where_the_answers_are(tab, api):
+    review(api, "digits", {}, (3, 4), ("one", "two"))
+    tab.go("/ui/gates/digits/review")
+    type_label(tab, "3")
+    tab.wait("document.querySelector('h1').textContent === 'two'")
+    type_label(tab, "7")
+    tab.wait("document.querySelector('h1').textContent === 'Nothing to review'")
+    labels = [api.get(f"/v1/gates/digits/decisions/{name}").json()["label"] for name in ("one", "two")]
+    assert json.dumps(labels) == "[3, 7]"
+    api.delete("/v1/gates/digits")
+
+
+def test_a_case_that_somebody_else_has_labelled_makes_room_for_the_next(tab, api):
+    review(api, "shared", {}, ("x", "y"), ("one", "two", ".."))
+    tab.go("/ui/gates/shared/review")
+    api.put("/v1/gates/shared/decisions/one/label", json={"label": "y"})
+    tab.page.keyboard.press("x")
+    tab.wait("document.querySelector('h1').textContent === 'two'")
+    assert tab.page.inner_text("#review-error") == "one: somebody else has labelled it."
+    tab.page.keyboard.press("n")
+    tab.wait("document.querySelector('h1').textContent === '..'")
+    assert tab.page.inner_text("#review-error") == ""
+    tab.page.keyboard.press("x")
+    tab.wait("document.querySelector('h1').textContent === 'Nothing to review'")
+    assert ".." in [one["case"] for one in api.get("/v1/gates/shared/reviews?state=closed").json()]
+    api.delete("/v1/gates/shared")
+
+
 def test_the_mode_changes_only_after_a_confirmation(tab, api):
     fill(api, "modes", 3)
     page = tab.go("/ui/gates/modes").page
@@ -176,8 +236,10 @@ def test_the_mode_changes_only_after_a_confirmation(tab, api):
     assert page.locator("dialog[open]").count() == 0
     assert api.get("/v1/gates/modes").json()["mode"] == "live"
     page.get_by_role("button", name="Change mode").click()
+    page.keyboard.press("Enter")  # nothing is chosen yet: it does nothing
+    assert page.locator("dialog[open]").count() == 1
     page.get_by_label("paused").check()
-    go.click()
+    page.keyboard.press("Enter")
     page.wait_for_selector("h1 .badge.paused")
     assert api.get("/v1/gates/modes").json()["mode"] == "paused"
     api.delete("/v1/gates/modes")
@@ -281,6 +343,12 @@ def test_the_form_leads_nowhere_else(api):
     assert api.post("/ui/login", data={"next": "/ui/gates/g"}).headers["location"] == "/ui/gates/g"
 
 
+def test_behind_a_proxy_with_tls_the_cookie_is_secure(api):
+    for header, secure in (({}, False), ({"x-forwarded-proto": "https"}, True)):
+        reply = api.post("/ui/login", data={"key": "x"}, headers=header)
+        assert ("Secure" in reply.headers["set-cookie"]) is secure
+
+
 def test_a_page_of_another_site_cannot_use_the_page(api):
     label = {"label": "x", "source": "review"}
     path = "/v1/gates/g/decisions/first/label"
@@ -294,6 +362,16 @@ def test_a_gate_that_is_not_there_is_a_page(api):
     assert reply.status_code == 404
     assert "text/html" in reply.headers["content-type"]
     assert "Not found" in reply.text
+
+
+def test_a_gate_that_cannot_be_read_hides_no_others(api, monkeypatch):
+    async def broken(name):
+        raise GateStopped(f"gate {name!r} is stopped")
+
+    monkeypatch.setattr(api.service, "health", broken)
+    reply = api.get("/ui")
+    assert reply.status_code == 200
+    assert "/ui/gates/g" in reply.text
 
 
 def test_a_gate_that_was_stopped_says_why():

@@ -10,7 +10,8 @@ import abstain as ab
 from abstain.errors import InputError
 
 pytest.importorskip("sqlalchemy", reason="the service needs abstain[service]")
-from abstain.service.savings import BOUNDS, ESTIMATED, EXACT, Savings, Scored, measure, prices_of
+from abstain.service.hosted import prices_of
+from abstain.service.savings import BOUNDS, ESTIMATED, EXACT, Savings, Scored, measure
 
 PRICES = prices_of({"review_price": 1.0, "mistake_price": 5.0})
 

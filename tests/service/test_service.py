@@ -10,7 +10,8 @@ import pytest
 from abstain.service import service as service_module
 from abstain.service.bodies import GateBody, LabelRow, Problem
 from abstain.service.problems import Conflict, Invalid, NotFound, NotReady, StoreUnavailable
-from abstain.service.store import SqlStore, StoreError
+from abstain.service.savings import Scored
+from abstain.service.store import RowRefused, SqlStore, StoreError
 
 from .running import Clock, FaultyStore, case, gate, label, play, running, stream, url_of
 
@@ -116,6 +117,30 @@ def test_a_deleted_gate_is_gone_and_can_be_made_anew(tmp_path):
     scenario_with(tmp_path, steps)
 
 
+def test_calls_that_meet_a_deletion_are_told_that_the_gate_is_gone_and_put_makes_it_anew(tmp_path):
+    async def steps(service):
+        await service.decide("g", case("one"))
+        calls = [
+            service.delete_gate("g"),
+            service.label("g", "one", label("x")),
+            service.label_many("g", [LabelRow(case="one", label="x")]),
+            service.decide("g", case("two")),
+            service.set_mode("g", "paused"),
+            service.health("g"),
+            service.delete_gate("g"),
+        ]
+        gone, *found = await asyncio.gather(*calls, return_exceptions=True)  # in one batch
+        assert gone is None
+        assert {(type(one), one.detail) for one in found} == {(NotFound, "gate 'g': it was deleted")}
+        await service.put_gate("g", gate())
+        _, (reply, created) = await asyncio.gather(service.delete_gate("g"), service.put_gate("g", gate()))
+        assert created
+        assert (reply.seq, reply.decided) == (1, 0)
+        assert (await service.label("g", "one", label("x"))).status == "unknown"
+
+    scenario_with(tmp_path, steps)
+
+
 # Decisions.
 
 
@@ -169,12 +194,32 @@ def test_a_case_can_be_looked_up_with_its_label(tmp_path):
 
 def test_times_out_of_order_count_as_the_last_one_and_the_default_is_now(tmp_path):
     async def steps(service):
-        for i, when in enumerate([100.0, 50.0, None, "1970-01-12T13:46:41Z"]):
+        for i, when in enumerate([100.0, 50.0, "1970-01-12T13:46:00Z", None]):
             await service.decide("g", case(f"case {i}", time=when))
         times = [one.body["time"] for one in await service.events("g", after=1)]
-        assert times == [100.0, 100.0, 1_000_000.0, 1_000_001.0]
+        assert times == [100.0, 100.0, 999_960.0, 1_000_000.0]
 
     scenario_with(tmp_path, steps, {"capacity": {"per_day": 10}}, clock=Clock())
+
+
+@pytest.mark.parametrize("mode", ["live", "paused"])
+def test_a_time_far_ahead_of_the_clock_is_refused_and_a_time_ahead_of_it_counts_as_now(tmp_path, mode):
+    """Else the capacity would earn nothing until that time has come."""
+    clock = Clock()
+
+    async def steps(service):
+        for ahead in (86_401.0, "2030-01-01", "9999-12-31T23:59:59Z"):
+            when = clock.now + ahead if isinstance(ahead, float) else ahead
+            with pytest.raises(Invalid, match="at most a day after the server's clock .1970-01-12T13:46:40") as caught:
+                await service.decide("g", case("bad", time=when))
+            assert caught.value.errors[0]["path"] == "time"
+        await service.decide("g", case("early", time=clock.now + 86_399.0))
+        clock.now += 1.0
+        await service.decide("g", case("next"))
+        expected = [1_000_000.0, 1_000_001.0] if mode == "live" else [None, None]
+        assert [one.body["time"] for one in await service.events("g", after=1)][-2:] == expected
+
+    scenario_with(tmp_path, steps, {"capacity": {"per_day": 10} if mode == "live" else 0.5, "mode": mode}, clock=clock)
 
 
 # Labels.
@@ -195,7 +240,7 @@ def test_the_same_label_again_is_a_duplicate_and_another_one_a_conflict(tmp_path
         np.testing.assert_array_equal(weights(service), learnt)
         found = await service.decision("g", "one")
         assert (found.label, found.correction) == ("x", "y")
-        assert (await service.scored("g"))[0].label == "y"
+        assert Scored.of(service.store.decided("g", None, None)[0]).label == "y"  # what savings count
 
     scenario_with(tmp_path, steps)
 
@@ -225,6 +270,43 @@ def test_a_label_for_an_unknown_case_is_held_and_learnt_with_its_decision(tmp_pa
         assert (await service.label("g", "one", label("x"))).status == "duplicate"
 
     scenario_with(tmp_path, steps)
+
+
+def test_a_held_label_whose_source_does_not_fit_its_case_is_dropped(tmp_path):
+    """As one that comes after the case is refused."""
+
+    async def steps(service):
+        base = {"action": "answer", "model": "a", "probability": 1.0}
+        for name, source in (("one", "review"), ("two", "audit")):
+            assert (await service.label("g", name, label("x", source=source))).status == "unknown"
+            await service.decide("g", case(name, baseline=base))
+        assert [one.kind for one in await service.events("g", after=1)] == ["watched", "watched", "learnt"]
+        assert (await service.decision("g", "one")).state == "open"
+        assert (await service.decision("g", "two")).label_source == "audit"
+        assert service.counters.unmatched["g"] == 1
+        assert service.store.find("g", ["one", "two"])[1] == {}
+        assert (await service.label("g", "one", label("y", source="outcome"))).status == "learnt"
+
+    scenario_with(tmp_path, steps, {"mode": "shadow"})
+
+
+def test_no_label_is_assumed_for_a_review(tmp_path):
+    clock = Clock()
+
+    async def steps(service):
+        answer = {"action": "answer", "model": "a", "probability": 1.0}
+        await service.decide("g", case("answered", baseline=answer))
+        await service.decide("g", case("reviewed", baseline={"action": "review", "probability": 0.0}))
+        clock.now += 61.0
+        await service.sweep()
+        found = [await service.decision("g", name) for name in ("answered", "reviewed")]
+        assert [(one.state, one.label) for one in found] == [("expired", "z"), ("expired", None)]
+        assert {one.kind for one in await service.events("g", after=3)} == {"expired", "forgotten"}
+        assert (await service.gate("g")).open == 0
+        service._slots["g"].hosted = None  # read back
+        assert (await service.health("g"))["pending"] == 0
+
+    scenario_with(tmp_path, steps, {"mode": "shadow", "window": 60.0, "on_expiry": "assume:z"}, clock=clock)
 
 
 def test_a_label_just_before_its_case_is_learnt_in_the_same_commit(tmp_path):
@@ -276,17 +358,37 @@ def test_labels_that_the_gate_does_not_learn_from_are_kept(tmp_path):
     scenario_with(tmp_path, steps, {"labels": "answered"})
 
 
+def test_a_price_is_counted_once_and_a_case_has_that_of_its_last_label(tmp_path):
+    clock = Clock()
+
+    async def steps(service):
+        base = {"action": "answer", "model": "a", "probability": 1.0}
+        await service.decide("g", case("one", baseline=base))
+        clock.now += 61.0
+        await service.sweep()
+        seen = []
+        for change in (None, label("y"), label("x", correction=True), label("z", correction=True)):
+            if change is not None:
+                await service.label("g", "one", change)
+            found = await service.decision("g", "one")
+            seen.append((found.label, found.correction, found.price, service.counters.prices["g", "answer"]))
+        assert seen == [("z", None, 1.0, 1.0), ("y", None, 1.0, 1.0), ("y", "x", 0.0, 1.0), ("y", "z", 1.0, 1.0)]
+
+    scenario_with(tmp_path, steps, {"mode": "shadow", "window": 60.0, "on_expiry": "assume:z"}, clock=clock)
+
+
 @pytest.mark.parametrize("on_expiry", ["forget", "assume:x"])
 def test_cases_whose_label_does_not_come_expire(tmp_path, on_expiry):
-    clock = Clock()
+    clock, base = Clock(), {"action": "answer", "model": "a", "probability": 1.0}
 
     async def scenario():
         async with running(tmp_path, clock=clock) as service:
             await service.put_gate("g", gate(window="10 minutes", on_expiry=on_expiry))
-            await service.decide_many("g", [case("old"), case("labelled")])
+            await service.set_mode("g", "shadow")  # so that cases are answered
+            await service.decide_many("g", [case("old", baseline=base), case("labelled", baseline=base)])
             await service.label("g", "labelled", label("y"))
             clock.now += 599.0
-            await service.decide("g", case("young"))
+            await service.decide("g", case("young", baseline=base))
             await service.sweep()
             assert (await service.gate("g")).open == 2
             clock.now += 2.0
@@ -498,6 +600,47 @@ def test_an_operation_that_fails_unexpectedly_leaves_no_trace(tmp_path, monkeypa
     scenario_with(tmp_path, steps)
 
 
+def test_an_operation_that_fails_unexpectedly_fails_alone(tmp_path, monkeypatch):
+    async def steps(service):
+        kind = type(service._slots["g"].hosted.gate)
+        decide = kind.decide
+
+        def broken(self, answers, **rest):
+            case = decide(self, answers, **rest)
+            if answers["b"] is None:
+                raise RuntimeError("after deciding")
+            return case
+
+        monkeypatch.setattr(kind, "decide", broken)
+        bodies = [case("one"), case("two", b=None), case("three")]
+        found = await service.decide_many("g", bodies)
+        monkeypatch.undo()
+        assert [one.status if isinstance(one, Problem) else one.case for one in found] == ["one", 503, "three"]
+        assert [one.case for one in await service.events("g", after=1)] == ["one", "three"]
+        assert (await service.gate("g")).decided == 2
+
+    scenario_with(tmp_path, steps)
+
+
+def test_a_row_that_the_store_refuses_fails_no_other_gate(tmp_path):
+    class Choosy(SqlStore):
+        def commit(self, changes):
+            if any(one.gate.name == "bad" and one.cases for one in changes):
+                raise RowRefused("store: it cannot be written (a row)")
+            super().commit(changes)
+
+    async def steps(service):
+        await service.put_gate("bad", gate())
+        calls = [service.decide(name, case("one")) for name in ("g", "bad", "g")]
+        found = await asyncio.gather(*calls, return_exceptions=True)
+        assert isinstance(found[1], StoreUnavailable)
+        assert [found[0].case, found[2].replayed] == ["one", True]
+        assert (await service.gate("g")).seq == 2
+        assert (await service.gate("bad")).seq == 1
+
+    scenario_with(tmp_path, steps, store=Choosy(url_of(tmp_path)))
+
+
 def test_calls_before_the_start_and_after_the_stop_are_refused(tmp_path):
     async def scenario():
         async with running(tmp_path) as service:
@@ -532,7 +675,7 @@ def test_reviews_come_oldest_first_with_what_reviewers_need(tmp_path):
     scenario_with(tmp_path, steps, clock=clock)
 
 
-def test_policy_health_and_scored_cases_are_plain_values(tmp_path):
+def test_policy_and_health_are_plain_values_and_metrics_count_what_the_store_has(tmp_path):
     async def steps(service):
         for body, truth in stream(30):
             await service.decide("g", body)
@@ -540,11 +683,11 @@ def test_policy_health_and_scored_cases_are_plain_values(tmp_path):
         policy, health = await service.policy("g"), await service.health("g")
         assert json.loads(json.dumps([policy, health], allow_nan=False)) == [policy, health]
         assert {"model", "threshold", "weight", "price", "share"} == set(policy[0])
-        scored = await service.scored("g")
-        assert len(scored) == 30
-        assert all(one.label in ("x", "y") and one.price is not None for one in scored)
+        stored = service.store.decided("g", None, None)
+        assert len(stored) == 30
+        assert all(one.label in ('"x"', '"y"') and one.price is not None for one in stored)
         assert sum(service.counters.decisions.values()) == 30
-        assert service.counters.prices["g", "answer"] == sum(one.price for one in scored if one.action == "answer")
+        assert service.counters.prices["g", "answer"] == sum(one.price for one in stored if one.action == "answer")
 
     scenario_with(tmp_path, steps)
 

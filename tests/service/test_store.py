@@ -1,6 +1,8 @@
 """The store: what is committed is there, and nothing else; faults are clear errors."""
 
+import os
 import sqlite3
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +11,7 @@ import pytest
 
 from abstain.checks import check_store
 from abstain.errors import InputError
-from abstain.service.store import Changes, EventRecord, GateRecord, SqlStore, StoreError, open_store
+from abstain.service.store import Changes, EventRecord, Fenced, GateRecord, RowRefused, SqlStore, StoreError, open_store
 from abstain.service.tables import METADATA
 
 
@@ -48,12 +50,34 @@ def test_a_store_that_loses_an_event_fails_the_checks(store):
         check_store(Forgetful())
 
 
+def test_a_gate_that_was_made_meanwhile_is_fenced_and_a_row_that_is_there_is_refused(store):
+    gate = with_gate(store)
+    with pytest.raises(Fenced, match="'g'"):
+        store.commit([Changes(GateRecord("g", "{}", "live", 2.0), created=True)])
+    store.commit([Changes(gate, events=events_of(gate, 1))])
+    gate.next_seq += 1
+    with pytest.raises(RowRefused, match="UNIQUE"):
+        store.commit([Changes(gate, events=[EventRecord("g", 1, "mode", None, 1.0, "1", "{}")])])
+    assert [one.seq for one in store.events("g")] == [1]
+
+
 def test_migrations_and_tables_say_the_same(store):
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
     with store.engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no modes")
+def test_others_cannot_read_a_new_store_and_a_mode_that_was_set_stays(store, tmp_path):
+    with_gate(store)
+    made = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    assert {"gates.db", "gates.db-wal"} <= made.keys()
+    assert set(made.values()) == {0o600}
+    store.path.chmod(0o640)
+    SqlStore(f"sqlite:///{store.path}").close()
+    assert stat.S_IMODE(store.path.stat().st_mode) == 0o640
 
 
 def test_the_tables_of_another_process_are_read_and_kept(tmp_path):

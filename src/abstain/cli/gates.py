@@ -113,17 +113,17 @@ def accept(name: Name, store: Store = STORE) -> None:
         from ..service.problems import ServiceError
         from ..service.service import Service
 
-        if _gate(source, name).state == "running":
-            say(console, f"{name} is running: nothing to accept.")
-            return
+        _gate(source, name)
 
         async def resume() -> str:
             service = Service(source)
-            await service.start()
+            await service.start()  # which shows whether the journal replays
             try:
                 owner = await service.owner_of(name)
                 if owner is not None:
                     raise InputError(f"NAME: expected a gate that no server uses, got {name}, which {owner} serves")
+                if (await service.gate(name)).state == "running":
+                    return "running: nothing to accept"
                 return (await service.accept(name)).state
             finally:
                 await service.stop()
@@ -131,7 +131,7 @@ def accept(name: Name, store: Store = STORE) -> None:
         try:
             state = asyncio.run(resume())
         except ServiceError as error:
-            raise InputError(f"{name}: {error}") from None
+            raise InputError(str(error)) from None
         say(console, f"{name} is {state}.")
 
 
@@ -164,14 +164,18 @@ def export(
             write_cases(out, truth, gate, table)
         labelled = len(table) - table[LABEL].null_count()
         say(console, f"{out}: {len(table):,} cases, {labelled:,} with a label")
-        if labelled and options is not None:
+        if labelled and truth is not None and options is not None:
             from ..replay.cases import as_given
 
-            known = options if truth is None else as_given(options)
-            asked = known.command(str(out), "out/replay", None if truth is None else str(truth))
+            try:
+                options = as_given(options)
+            except InputError:  # stakes set the prices, which such a file has no column for
+                options = None
+        if labelled and options is not None:
+            asked = options.command(str(out), "out/replay", None if truth is None else str(truth))
             say(console, "To see what it saved:", f"  {asked}")
         elif labelled:
-            say(console, "A replay does not take prices of these kinds: give it others.")
+            say(console, "A replay of this file does not take prices of these kinds: give it others, or try .parquet.")
 
 
 def _gate(source: "SqlStore", name: str) -> "GateRecord":

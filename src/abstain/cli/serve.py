@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 
 STORE = "sqlite:///gates.db"
 
-Store = Annotated[
-    str,
-    typer.Option(
-        metavar="URL",
-        envvar="ABSTAIN_STORE",
-        help="Where the gates are kept: sqlite:///FILE, or postgresql://USER@HOST/DATABASE.",
-    ),
-]
+_option = partial(
+    typer.Option,
+    metavar="URL",
+    envvar="ABSTAIN_STORE",
+    help="Where the gates are kept: sqlite:///FILE, or postgresql://USER@HOST/DATABASE.",
+)
+Store = Annotated[str, _option()]
 """The option of every command that works on a store."""
 
 
@@ -52,15 +51,7 @@ def opened(url: str, *, new: bool = False) -> "Iterator[SqlStore]":
 
 
 def serve(
-    store: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            envvar="ABSTAIN_STORE",
-            help="Where the gates are kept: sqlite:///FILE, or postgresql://USER@HOST/DATABASE.",
-            show_default=f"{STORE}; with --demo, a temporary one",
-        ),
-    ] = None,
+    store: Annotated[str | None, _option(show_default=f"{STORE}; with --demo, a temporary one")] = None,
     host: Annotated[
         str, typer.Option(help="The address to listen on. Any but this machine's own needs keys, or --insecure.")
     ] = "127.0.0.1",
@@ -112,8 +103,8 @@ def serve(
         from ..service.server import serve as run
 
         code = run(
-            store, host=host, port=port, fast=fast, insecure=insecure, demo=demo, check=check,
-            snapshot_every=snapshot_every, log_level=log_level, allowed_hosts=allowed_host or (),
-            address=address, lease=lease, say=partial(say, console),
+            STORE if store is None and not demo else store, host=host, port=port, fast=fast, insecure=insecure,
+            demo=demo, check=check, snapshot_every=snapshot_every, log_level=log_level,
+            allowed_hosts=allowed_host or (), address=address, lease=lease, say=partial(say, console),
         )  # fmt: skip
     raise typer.Exit(code)

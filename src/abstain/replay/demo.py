@@ -21,6 +21,7 @@ BLUR = 0.7
 """Noise in the pictures, in standard deviations of each point ..."""
 WORSE = 1.0
 """... and so much in the end: from a third of the time on it slowly becomes more."""
+START = datetime(2026, 3, 1)
 DAYS = 30
 BROKEN = (10.0, 15.0)
 """The days on which boosting is shown the pictures of other cases, and is as certain as ever ..."""
@@ -33,8 +34,17 @@ PLACES = 4
 """Of a confidence, in the file."""
 
 
-def write(path: Path, rows: int = 20_000, seed: int = 0) -> None:
-    """Write the log as CSV: time, label_time, label, and for each model its answer and its confidence."""
+def write(path: Path, rows: int = 20_000, seed: int = 0) -> Floats:
+    """Write the log as CSV: time, label_time, label, and for each model its answer and its confidence.
+
+    Args:
+        path: The file.
+        rows: How many cases it has.
+        seed: The seed of the month.
+
+    Returns:
+        The pictures (rows, 64) that the models are shown.
+    """
     from sklearn.datasets import load_digits
 
     rng = np.random.default_rng(seed)
@@ -53,6 +63,7 @@ def write(path: Path, rows: int = 20_000, seed: int = 0) -> None:
         of_models[broken, boosting] = of_models[elsewhere, boosting]
     away = (when >= AWAY[0]) & (when < AWAY[1])
     _write(path, when, y[drawn].tolist(), said.predictions.tolist(), said.confidence, away)
+    return shown
 
 
 def _blurred(rng: np.random.Generator, X: Floats, blur: Floats) -> Floats:
@@ -64,8 +75,7 @@ def _write(
 ) -> None:
     import polars as pl
 
-    start = datetime(2026, 3, 1)
-    times = [start + timedelta(seconds=round(86_400 * day)) for day in when.tolist()]
+    times = [START + timedelta(seconds=round(86_400 * day)) for day in when.tolist()]
     table: dict[str, list[Any]] = {"time": times, "label_time": [time + LATE for time in times], "label": labels}
     for m, name in enumerate(NAMES):
         missing = away if name == "boosting" else np.zeros_like(away)

@@ -39,11 +39,10 @@ from .bodies import (
     ReviewReply,
     StatusReply,
 )
-from .door import Door, GateRoute
-from .front import LOG, Front, problem, refusal, segment_of
-from .keys import Keyring, permits
+from .front import LOG, Door, Front, GateRoute, problem, refusal, segment_of
+from .keys import Keyring
 from .metrics import Metrics
-from .problems import Forbidden, Invalid, NotReady, ServiceError
+from .problems import Invalid, NotReady, ServiceError
 from .savings import savings_of
 from .service import Service
 from .store import KeyRecord
@@ -196,6 +195,8 @@ def _path(loc: Sequence[str | int]) -> str:
 
 
 def _message(row: Mapping[str, Any]) -> str:
+    if row["type"] == "model_attributes_type":
+        return f"expected an object, got {shown(row['input'])}"
     text = str(row["msg"]).removeprefix("Value error, ")
     value = row.get("input")
     return text if isinstance(value, (dict, list)) or row["type"] == "missing" else f"{text}, got {shown(value)}"
@@ -289,13 +290,9 @@ def _document(app: FastAPI) -> dict[str, Any]:
 
 
 def _add_gates(app: FastAPI, service: Service) -> None:
-    @app.get("/v1/gates", summary="All gates that the key may see", tags=["gates"], openapi_extra=_needs("any"))
+    @app.get("/v1/gates", summary="All gates that the key may see", tags=["gates"], openapi_extra=_needs("list"))
     async def list_gates(request: Request) -> list[GateReply]:
-        if not service.ready:
-            raise NotReady("The service is starting: it compiles, and replays its journals.")
         key: KeyRecord | None = request.state.key
-        if key is not None and not permits(key, "read"):
-            raise Forbidden("This key does not permit the call; it needs scope read, review or admin.")
         return [gate for gate in await service.gates() if key is None or key.gate in ("*", gate.name)]
 
     @app.put(
@@ -457,6 +454,8 @@ def _add_readings(app: FastAPI, service: Service) -> None:
     @app.get(
         "/v1/gates/{gate}/savings",
         summary="What the gate cost over a period, and what another policy would have cost",
+        description="All cases of the period are valued at the prices that hold now, also those decided before prices "
+        "changed. The call reads all of them into memory.",
         tags=["readings"],
         openapi_extra=_needs("read"),
         response_model=dict[str, Any],

@@ -3,9 +3,12 @@
 import json
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+if TYPE_CHECKING:
+    from .store import CaseRecord, EventRecord
 
 MOST_CONTEXT = 64 * 1024
 """The bytes that the context of a case may take, as JSON."""
@@ -132,15 +135,32 @@ class KindPrices(Body):
 
 
 class CapacityBody(Body):
-    """A limit on reviews: a share of the cases, or a number per day."""
+    """A limit on reviews: a share of the cases, or a number per day, and at most ``burst`` at once.
+
+    The first ``burst`` reviews are there from the start, so that a capacity of 0 allows as many, and no more.
+    """
 
     share: float | None = Field(default=None, ge=0, le=1, description="The share of the cases that may be reviewed.")
     per_day: int | None = Field(default=None, ge=0, le=10**9, description="The number of reviews per day.")
-    burst: int | None = Field(default=None, ge=1, le=10**7, description="The reviews that may come at once.")
+    burst: int | None = Field(
+        default=None,
+        ge=1,
+        le=10**7,
+        description="The reviews that may come at once; by default what 1,000 cases, or a day, earn, and at least 1.",
+    )
+
+
+def _threshold(pair: list[Any]) -> list[Any]:
+    model, threshold = pair
+    fits = isinstance(threshold, (int, float)) and not isinstance(threshold, bool) and -1 <= threshold <= 1
+    if not isinstance(model, str) or not (threshold is None or fits):
+        raise ValueError("expected a model and a threshold from -1 to 1, or null")
+    return pair
 
 
 Threshold = Annotated[
     list[Any],
+    AfterValidator(_threshold),
     Field(
         min_length=2,
         max_length=2,
@@ -196,7 +216,8 @@ class GateBody(Body):
         default=None, description='How long labels may take: seconds, or a span such as "14 days". Null: for ever.'
     )
     on_expiry: Annotated[str, Field(max_length=1_100)] = Field(
-        default="forget", description='What happens after the window: "forget", or "assume:" and a label.'
+        default="forget",
+        description='What follows the window: "forget", or "assume:" and a label for answers (reviews are forgotten).',
     )
     mode: Mode = Field(
         default="live",
@@ -205,18 +226,6 @@ class GateBody(Body):
     today: Threshold | None = Field(
         default=None, description="The policy that savings are compared with: a model and its threshold."
     )
-
-    @model_validator(mode="after")
-    def _threshold_pairs(self) -> "GateBody":
-        for name in ("start", "today"):
-            pair = getattr(self, name)
-            if pair is None:
-                continue
-            model, threshold = pair
-            fits = isinstance(threshold, (int, float)) and not isinstance(threshold, bool) and -1 <= threshold <= 1
-            if not isinstance(model, str) or not (threshold is None or fits):
-                raise ValueError(f"{name}: expected a model and a threshold from -1 to 1, or null")
-        return self
 
 
 class GateReply(Reply):
@@ -298,7 +307,8 @@ class DecisionBody(Body):
     time: Time | None = Field(
         default=None,
         description="When the case came: ISO text (UTC unless it says otherwise) or seconds since 1970. A time before "
-        "that of the last case counts as that of the last case. Where the gate needs one, the default is now.",
+        "that of the last case counts as that of the last case, one after the server's clock as now; more than a day "
+        "after it is refused. Where the gate needs a time, the default is now.",
     )
     context: Annotated[Any, AfterValidator(_context)] = Field(
         default=None, description="Anything reviewers need to see, at most 64 KiB of JSON."
@@ -360,7 +370,25 @@ class CaseReply(Reply):
     label_source: str | None = Field(default=None, description='Where it came from; "assumed" after the window.')
     label_at: float | None = Field(default=None, description="When it came, in seconds since 1970.")
     correction: Any = Field(default=None, description="A later correction of the label; it was not learnt.")
-    price: float | None = Field(default=None, description="What the decision cost, as far as that is known.")
+    price: float | None = Field(default=None, description="What it cost, by its last label or correction, if known.")
+
+    @classmethod
+    def of(cls, record: "CaseRecord") -> "CaseReply":
+        """Return the case that the store has."""
+        label, correction = (None if one is None else json.loads(one) for one in (record.label, record.correction))
+        return cls(
+            case=record.case,
+            seq=record.seq,
+            at=record.at,
+            state=record.state,  # type: ignore[arg-type]
+            decision=DecisionReply(**json.loads(record.reply)),
+            request=json.loads(record.request),
+            label=label,
+            label_source=record.label_source,
+            label_at=record.label_at,
+            correction=correction,
+            price=record.price,
+        )
 
 
 class ReviewReply(Reply):
@@ -376,6 +404,23 @@ class ReviewReply(Reply):
     context: Any = Field(description="What the caller wants reviewers to see.")
     state: Literal["open", "closed", "expired"] = Field(description="Whether a label is awaited.")
     label: Any = Field(default=None, description="The label, if it has come.")
+
+    @classmethod
+    def of(cls, case: CaseReply, now: float) -> "ReviewReply":
+        """Return what reviewers see of a case."""
+        asked = case.request
+        return cls(
+            case=case.case,
+            seq=case.seq,
+            at=case.at,
+            age=max(0.0, now - case.at),
+            time=asked.get("time"),
+            stake=asked.get("stake"),
+            answers=asked["answers"],
+            context=asked.get("context"),
+            state=case.state,
+            label=case.label,
+        )
 
 
 # Labels.
@@ -439,3 +484,9 @@ class EventReply(Reply):
     at: float = Field(description="When, in seconds since 1970, by the server's clock.")
     version: str = Field(description="The version of the library that wrote it.")
     body: dict[str, Any] = Field(description="What went in and what came out.")
+
+    @classmethod
+    def of(cls, record: "EventRecord") -> "EventReply":
+        """Return the event that the store has."""
+        body = json.loads(record.body)
+        return cls(seq=record.seq, kind=record.kind, case=record.case, at=record.at, version=record.version, body=body)

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,7 +40,7 @@ SECONDS = 90.0
 """How long the month takes."""
 BATCH = 50
 SHADES = " ░▒▓█"
-START = datetime(2026, 3, 1, tzinfo=UTC).timestamp()
+START = month.START.replace(tzinfo=UTC).timestamp()
 LOG = logging.getLogger("abstain.service")
 
 
@@ -80,9 +80,8 @@ def cases(rows: int = ROWS, seed: int = 0) -> Iterator[Shown]:
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "log.csv")
-        month.write(path, rows, seed)
+        drawn = month.write(path, rows, seed)
         table = pl.read_csv(path, try_parse_dates=True)
-    drawn = pictures(rows, seed)
     for number, row in enumerate(table.iter_rows(named=True), 1):
         moment = row["time"].replace(tzinfo=UTC)
         answers = {
@@ -95,19 +94,6 @@ def cases(rows: int = ROWS, seed: int = 0) -> Iterator[Shown]:
         )
         due = row["label_time"].replace(tzinfo=UTC).timestamp()
         yield Shown(moment.timestamp(), due, int(row["label"]), body)
-
-
-def pictures(rows: int, seed: int) -> Any:
-    """The pictures of the month (rows, 64), drawn as `abstain.replay.demo.write` draws them."""
-    from sklearn.datasets import load_digits
-
-    rng = np.random.default_rng(seed)
-    X, _ = load_digits(return_X_y=True)
-    order = rng.permutation(len(X))
-    drawn = rng.choice(order[month.FIT :], rows)
-    when = np.sort(rng.choice(month.DAYS * 86_400, rows, replace=False)) / 86_400
-    worse = np.clip(1.5 * when / month.DAYS - 0.5, 0.0, 1.0)
-    return month._blurred(rng, X[drawn], month.BLUR + (month.WORSE - month.BLUR) * worse)
 
 
 def picture(points: Any) -> str:

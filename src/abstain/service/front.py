@@ -1,4 +1,4 @@
-"""What every request passes before the routes: its id, its host, its path, its body, and the line in the log."""
+"""What every request passes before the routes: its id, host, path, key and body, and the line in the log."""
 
 from __future__ import annotations
 
@@ -8,17 +8,22 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from math import isfinite
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from fastapi.routing import APIRoute
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .problems import Forbidden, ServiceError, TooLarge
+from .keys import OWN, Keyring
+from .problems import Forbidden, NotReady, ServiceError, TooLarge
+from .replicas import Passing
+from .service import Service
+from .store import KeyRecord
 
 BODY_LIMIT = 1 << 20
 """Bytes of a request's body."""
@@ -306,9 +311,11 @@ class _RefusedError(Exception):
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        again = next(name for name in names if names.count(name) > 1)
-        raise _RefusedError(f"the name {again[:100]!r} comes twice in an object")
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise _RefusedError(f"the name {name[:100]!r} comes twice in an object")
+            seen.add(name)
     return found
 
 
@@ -374,3 +381,132 @@ def _bad_json(reason: str) -> ServiceError:
 
 def _too_long() -> ServiceError:
     return TooLarge(f"A body has at most {BODY_LIMIT} bytes.", headers={"Connection": "close"})
+
+
+# The door.
+
+COOKIE = "abstain_key"
+"""The cookie that holds the key of somebody who uses the page."""
+
+
+class Door:
+    """Who may come in, and where calls go that belong to another replica.
+
+    Args:
+        service: The gates.
+        keys: The keys.
+    """
+
+    def __init__(self, service: Service, keys: Keyring) -> None:
+        self._service = service
+        self._keys = keys
+        self._passing = Passing()
+
+    async def authorise(self, request: Request, permission: str, gate: str | None) -> KeyRecord | None:
+        """Check the key that a call brings, in its Authorization header or in the page's cookie.
+
+        Args:
+            request: The call.
+            permission: What it needs: "read", "case", "label", "decide" or "admin".
+            gate: The gate it is about; `None` for calls about all gates, which need a key for all; `OWN` for those that
+                the key is for.
+
+        Returns:
+            The key's record, or `None` where no key is required.
+
+        Raises:
+            ServiceError: 401 without a valid key, 403 if the key does not permit the call.
+        """
+        return await self._keys.check(self._key_of(request), permission, gate)
+
+    async def known(self, request: Request) -> KeyRecord | None:
+        """Find the key that a call brings, whatever it permits.
+
+        Args:
+            request: The call.
+
+        Returns:
+            The key's record, or `None` where no key is required.
+
+        Raises:
+            ServiceError: 401 without a valid key.
+        """
+        return await self._keys.known(self._key_of(request))
+
+    def _key_of(self, request: Request) -> str | None:
+        header = request.headers.get("authorization")
+        if header is not None:
+            scheme, _, text = header.partition(" ")
+            return text.strip() if scheme.lower() == "bearer" else ""
+        cookie = request.cookies.get(COOKIE)
+        if cookie is not None and request.method in UNSAFE and not same_origin(request.headers):
+            raise Forbidden("The page's cookie changes something only for calls that this server's own page makes.")
+        return cookie
+
+    async def enter(
+        self, request: Request, handle: Callable[[Request], Awaitable[Response]], permission: str, has_body: bool
+    ) -> Response:
+        """Let a call through to its route, after all checks that do not depend on it.
+
+        Args:
+            request: The call.
+            handle: The route.
+            permission: What the call needs; "" is nothing, "list" is to read the gates that the key is for.
+            has_body: Whether the route takes a body.
+
+        Returns:
+            The response.
+
+        Raises:
+            ServiceError: If the call may not come in.
+        """
+        gate: str | None = request.path_params.get("gate")
+        about = request.state.about
+        if gate is not None:
+            about["gate"] = gate
+        if permission:
+            wanted = ("read", OWN) if permission == "list" else (permission, gate)
+            record = request.state.key = await self.authorise(request, *wanted)
+            if record is not None:
+                about["key"] = record.id
+        if gate is not None and not self._service.ready:
+            raise NotReady("The service is starting: it compiles, and replays its journals.")
+        body = await read_body(request) if has_body else b""
+        if gate is not None and (owner := await self._service.owner_of(gate)) is not None:
+            about["owner"] = owner
+            return await self._passing.pass_on(self._service, request, gate, owner, body, self._key_of(request))
+        return await handle(_Parsed(request, body, parse_json(body)) if has_body else request)
+
+    async def close(self) -> None:
+        """Close the connections to other replicas."""
+        await self._passing.close()
+
+
+class GateRoute(APIRoute):
+    """A route whose calls come through the door. `openapi_extra` says what they need."""
+
+    def get_route_handler(self) -> Callable[[Request], Any]:
+        """Wrap FastAPI's handler, which would read the body before anybody has checked the key."""
+        handle = super().get_route_handler()
+        permission = (self.openapi_extra or {}).get("x-permission", "")
+        has_body = self.body_field is not None
+
+        async def checked(request: Request) -> Response:
+            door: Door = request.app.state.door
+            return await door.enter(request, handle, permission, has_body)
+
+        return checked
+
+
+class _Parsed(Request):
+    """A request whose body was read and parsed already."""
+
+    def __init__(self, request: Request, body: bytes, value: Any) -> None:
+        super().__init__(request.scope, request.receive)
+        self._raw, self._value = body, value
+
+    async def body(self) -> bytes:
+        return self._raw
+
+    async def json(self) -> Any:
+        return self._value

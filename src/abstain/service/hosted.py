@@ -5,22 +5,23 @@ import json
 import math
 import secrets
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import __version__
-from ..capacity import Capacity
+from ..capacity import Capacity, as_capacity
 from ..errors import AbstainError, DecisionError, InputError, LabelError, shown
 from ..gate import Gate
 from ..gate.answers import ANSWER, REVIEW, Labels, Task
 from ..gate.case import Case
 from ..gate.maturity import as_maturity
 from ..gate.prices import PerStake, Prices
-from ..loading import load
 from .bodies import DecisionBody, DecisionReply, GateBody, LabelBody, LabelReply, as_seconds
 from .problems import Conflict, Invalid
-from .store import CLOSING, CaseRecord, Changes, EventRecord, GateRecord, HeldRecord, SnapshotRecord, Store
+from .store import CaseRecord, Changes, EventRecord, GateRecord, HeldRecord, SnapshotRecord
 
 CHANGEABLE = (
     "models",
@@ -41,8 +42,8 @@ AS_GIVEN = (
 ASSUMED = "assumed"
 ASSUME = "assume:"
 RUNNING, STOPPED = "running", "stopped: "
-PAGE = 1_000
-"""Events that are read at once."""
+MOST_AHEAD = 86_400.0
+"""The seconds that the time of a case may be ahead of the server's clock: callers may have mistaken their time zone."""
 CLOSE = 1e-9
 """How far replayed probabilities may be from journalled ones: processors differ in the last bits."""
 
@@ -63,11 +64,30 @@ def _mistake_price(given: Any) -> Any:
 
 
 def _capacity(given: Any) -> Capacity | None:
-    if given is None:
-        return None
     if isinstance(given, Mapping):
-        return Capacity(**{name: value for name, value in given.items() if value is not None})
-    return Capacity(share=given)
+        given = {name: value for name, value in given.items() if value is not None}
+    return as_capacity(given)
+
+
+def prices_of(settings: Mapping[str, Any]) -> Prices:
+    """Return the prices of a gate.
+
+    Args:
+        settings: Its settings, as in PUT.
+
+    >>> prices_of({"cost": 0.2}).review, prices_of({"review_price": 1.0, "mistake_price": 5.0}).unit
+    (0.2, 5.0)
+    """
+    task = Task(settings.get("task", "classes"), settings.get("classes"), settings.get("max_error", 1.0))
+    mistake = _mistake_price(settings.get("mistake_price"))
+    review = settings["cost"] if settings.get("cost") is not None else settings["review_price"]
+    return Prices(task, review, 1.0 if mistake is None else mistake, settings.get("max_stake"))
+
+
+def labels_of(settings: Mapping[str, Any]) -> Any:
+    """Return which labels a gate sees, as `Gate` takes it."""
+    labels = settings.get("labels", "both")
+    return labels if isinstance(labels, str) else tuple(labels)
 
 
 def make_gate(settings: Mapping[str, Any]) -> Gate:
@@ -76,10 +96,10 @@ def make_gate(settings: Mapping[str, Any]) -> Gate:
     Raises:
         InputError: If they do not fit together.
     """
-    labels, start = settings["labels"], settings["start"]
+    start = settings["start"]
     return Gate(
         settings["models"],
-        labels=labels if isinstance(labels, str) else tuple(labels),
+        labels=labels_of(settings),
         start=None if start is None else tuple(start),
         capacity=_capacity(settings["capacity"]),
         mistake_price=_mistake_price(settings["mistake_price"]),
@@ -94,14 +114,19 @@ def window_of(settings: Mapping[str, Any]) -> float | None:
         InputError: If it is not a span of time above 0.
     """
     given = settings["window"]
+    if given is None:
+        return None
+    seconds = given
     if isinstance(given, str):
-        span = as_maturity(given, "window")
-        if span is None or span.span is None:
-            raise InputError(f'window: expected seconds, or a span such as "14 days", got {shown(given)}')
-        return span.span / 1e6
-    if given is not None and not 0.0 < given <= 86_400 * 36_525:
-        raise InputError(f"window: expected seconds above 0 and up to a century, got {shown(given)}")
-    return None if given is None else float(given)
+        try:
+            span = as_maturity(given)
+        except InputError:
+            span = None
+        seconds = 0.0 if span is None or span.span is None else span.span / 1e6
+    if not 0.0 < seconds <= 86_400 * 36_525:
+        wanted = 'seconds, or a span such as "14 days", above 0 and up to a century'
+        raise InputError(f"window: expected {wanted}, got {shown(given)}")
+    return float(seconds)
 
 
 def assumed_by(settings: Mapping[str, Any], task: Task) -> Any:
@@ -189,10 +214,6 @@ def digest_of(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(_SORTING.encode(content).encode()).hexdigest()
 
 
-def _tuples(answers: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tuple(one) if isinstance(one, list) else one for name, one in answers.items()}
-
-
 class Batch:
     """Operations on a gate that are written together: what they found, and what they change.
 
@@ -213,6 +234,10 @@ class Batch:
         self.now = now
         self.fresh: dict[str, Case] = {}
         """What the gate decided in this batch."""
+        self.prices: defaultdict[str, float] = defaultdict(float)
+        """The sum of the prices that became known in this batch, by action."""
+        self.unfit = 0
+        """Held labels that did not fit their case when it came."""
 
     @property
     def empty(self) -> bool:
@@ -230,8 +255,17 @@ class Batch:
         gate.next_seq += 1
         return seq
 
+    def add_case(self, record: CaseRecord) -> None:
+        """Add a case that was decided."""
+        self.changes.cases.append(record)
+        self.known[record.case] = record
+        if record.price is not None:
+            self.prices[record.action] += record.price
+
     def update(self, record: CaseRecord, **new: Any) -> None:
         """Change a case that is in the store, or new in this batch."""
+        if record.price is None and new.get("price") is not None:
+            self.prices[record.action] += new["price"]
         for name, value in new.items():
             setattr(record, name, value)
         if record.seq < self.changes.gate.next_seq - len(self.changes.events):
@@ -257,25 +291,16 @@ class Hosted:
         self.n_open = len(gate.pending)
         """Cases whose label is awaited."""
         self._adopt(settings)
-        self._limit(record.mode)
+        self.limit(record.mode)
 
     def _adopt(self, settings: dict[str, Any]) -> None:
-        task = Task(settings["task"], settings["classes"], settings["max_error"])
-        by_cost = settings["cost"] is not None
-        mistake = _mistake_price(settings["mistake_price"])
-        prices = Prices(
-            task,
-            settings["cost"] if by_cost else settings["review_price"],
-            1.0 if mistake is None else mistake,
-            settings["max_stake"],
-        )
-        labels = settings["labels"]
-        self._labels = Labels(labels if isinstance(labels, str) else tuple(labels))
-        self.window, self._assumed = window_of(settings), assumed_by(settings, task)
-        self.task, self.prices, self.settings = task, prices, settings
+        prices = prices_of(settings)
+        self.window, self._assumed = window_of(settings), assumed_by(settings, prices.task)
+        self.labels = Labels(labels_of(settings))
+        self.task, self.prices, self.settings = prices.task, prices, settings
         self._capacity = _capacity(settings["capacity"])
 
-    def _limit(self, mode: str) -> None:
+    def limit(self, mode: str) -> None:
         """Obey the capacity, except in shadow mode: nobody limits what others decide."""
         self.gate.capacity = None if mode == "shadow" else self._capacity
 
@@ -346,7 +371,7 @@ class Hosted:
             )
         if new != old:
             try:
-                self._apply(new)
+                self.apply_settings(new)
             except AbstainError as error:
                 raise invalid(error) from None
             batch.changes.gate.settings = as_json(self.settings)
@@ -354,7 +379,7 @@ class Hosted:
         if "mode" in body.model_fields_set:
             self.set_mode(body.mode, batch)
 
-    def _apply(self, new: dict[str, Any]) -> None:
+    def apply_settings(self, new: dict[str, Any]) -> None:
         """Go on with other settings; after an exception everything is as before."""
         gate, old = self.gate, self.settings
         before = self.task, self.prices, self.settings, self.window, self._assumed, self._capacity
@@ -378,7 +403,7 @@ class Hosted:
                     if not {"mistake_price", "cost"} & set(changed):
                         del prices["mistake"]
                     gate._change_prices(**prices)
-                self._limit(self.record.mode)
+                self.limit(self.record.mode)
         except BaseException:
             self.task, self.prices, self.settings, self.window, self._assumed, self._capacity = before
             raise
@@ -388,7 +413,7 @@ class Hosted:
         gate = batch.changes.gate
         if mode == gate.mode:
             return
-        self._limit(mode)
+        self.limit(mode)
         gate.mode = mode
         batch.add_event("mode", None, {"mode": mode})
 
@@ -413,7 +438,7 @@ class Hosted:
         asked = {"answers": answers, "stake": body.stake, "time": seconds, "mode": mode}
         seq = batch.add_event(kind, body.case, {**asked, "outcome": outcome._asdict()})
         reply = DecisionReply(case=body.case, mode=mode, replayed=False, **outcome._asdict())  # type: ignore[arg-type]
-        learns = case is not None and self._labels.after[outcome.action] > 0.0
+        learns = case is not None and self.labels.after[outcome.action] > 0.0
         record = CaseRecord(
             gate=self.record.name,
             case=body.case,
@@ -429,8 +454,7 @@ class Hosted:
             review_price=self.prices.review,
             price=self.prices.review if outcome.action == REVIEW else None,
         )
-        batch.changes.cases.append(record)
-        batch.known[body.case] = record
+        batch.add_case(record)
         if case is not None and learns:
             batch.fresh[body.case] = case
             self.n_open += 1
@@ -439,9 +463,8 @@ class Hosted:
             label = LabelBody.model_construct(label=json.loads(waiting.label), source=waiting.source, correction=False)
             try:
                 self.label(body.case, label, batch)
-            except (Conflict, Invalid):  # its source does not fit the action: that shows only now
-                label.source = None
-                self.label(body.case, label, batch)
+            except Invalid:  # its source does not fit the action, which shows only now: it is of another case
+                batch.unfit += 1
             if waiting in batch.changes.held:
                 batch.changes.held.remove(waiting)
             else:
@@ -475,11 +498,19 @@ class Hosted:
         return case, Outcome(base.action, answer, base.model, None, base.probability, False, False)
 
     def _time(self, body: DecisionBody, now: float) -> float | None:
-        """Return the time that the gate needs, never before its last one; None if it needs none."""
+        """Return the time that the gate needs, from its last one to now; None if it needs none.
+
+        Raises:
+            Invalid: If the time is far ahead of the server's clock: capacities per day would wait for it.
+        """
+        seconds = now if body.time is None else as_seconds(body.time)
+        if seconds > now + MOST_AHEAD:
+            at = datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds")
+            raise Invalid.at("time", f"expected at most a day after the server's clock ({at}), got {shown(body.time)}")
         capacity, maturity = self.gate.capacity, self.gate.maturity
         if (capacity is None or capacity.per_day is None) and (maturity is None or isinstance(maturity, int)):
             return None
-        seconds, last = now if body.time is None else as_seconds(body.time), self.gate.last_time
+        seconds, last = min(seconds, now), self.gate.last_time
         return seconds if last is None else max(seconds, last / 1e6)
 
     def label(self, case: str, body: LabelBody, batch: Batch) -> LabelReply:
@@ -504,6 +535,8 @@ class Hosted:
             batch.add_event("unused", case, {"label": label, "source": body.source, "why": "expired"})
             batch.update(record, **new)
             return LabelReply(case=case, status="expired", detail="the window has passed: it is kept for evaluation")
+        if record.handle is not None:
+            self.n_open -= 1
         why = self._unused(record, body.source) or self._learn(record, label, body.source, batch)
         batch.add_event(
             "learnt" if why is None else "unused", case, {"label": label, "source": body.source, "why": why}
@@ -530,8 +563,9 @@ class Hosted:
                 f"case {record.case!r} has the label {record.label}; to correct it, send correction: true",
                 errors=[{"path": "label", "message": f"another label came before: {record.label}"}],
             )
-        batch.add_event("corrected", record.case, {"label": json.loads(written)})
-        batch.update(record, correction=written)
+        label = json.loads(written)
+        batch.add_event("corrected", record.case, {"label": label})
+        batch.update(record, correction=written, price=self._price_of(record, label))
         return LabelReply(case=record.case, status="corrected", detail="kept for evaluation, not learnt")
 
     def _unused(self, record: CaseRecord, source: str | None) -> str | None:
@@ -539,7 +573,7 @@ class Hosted:
         if record.handle is None and record.mode == "paused":
             return "the gate was paused"
         try:
-            self._labels.check(source, record.action)
+            self.labels.check(source, record.action)
         except DecisionError as error:
             return str(error)
         return "the gate cannot learn from this case" if record.handle is None else None
@@ -552,7 +586,6 @@ class Hosted:
             self.gate.learn(handle, label, source)
         except AbstainError as error:
             return str(error)
-        self.n_open -= 1
         return None
 
     def _price_of(self, record: CaseRecord, label: Any) -> float:
@@ -562,16 +595,31 @@ class Hosted:
         answer = json.loads(record.reply)["answer"]
         return self.prices.full(answer, label, 1.0 if stake is None else float(stake)) * self.prices.unit
 
-    def expire(self, record: CaseRecord, batch: Batch) -> None:
-        """Close an open case whose window has passed: forget it, or assume a label."""
-        label = self._assumed
+    def drop_held(self, batch: Batch, cases: Iterable[str]) -> int:
+        """Drop the labels held for some cases whose deadline has passed; return how many there were."""
+        late = [case for case in cases if case in batch.held and batch.held[case].deadline < batch.now]
+        for case in late:
+            del batch.held[case]
+        batch.changes.released.extend(late)
+        return len(late)
+
+    def expire(self, batch: Batch, case: str, before: float) -> None:
+        """Close a case if it is open and was decided before a time: forget it, or assume a label.
+
+        No label is assumed for a review: silence means that nobody looked.
+        """
+        record = batch.known.get(case)
+        if record is None or record.state != "open" or record.at >= before:
+            return
+        label = self._assumed if record.action == ANSWER else None
+        if record.handle is not None:
+            self.n_open -= 1
         in_gate = self._unused(record, None) is None
         handle = batch.fresh.get(record.case) or record.handle
         if label is None:
             if in_gate and handle is not None:
                 try:
                     self.gate.forget(handle)
-                    self.n_open -= 1
                 except AbstainError:  # as in `_learn`
                     in_gate = False
             batch.add_event("forgotten", record.case, {"in_gate": in_gate})
@@ -611,162 +659,3 @@ def _check_today(settings: Mapping[str, Any]) -> None:
     today = settings["today"]
     if today is not None and today[0] not in settings["models"]:
         raise InputError(f"today: expected one of the models {', '.join(settings['models'])}, got {shown(today[0])}")
-
-
-class Restored(NamedTuple):
-    """A gate that was read back."""
-
-    hosted: Hosted
-    batch: Batch
-    """What has to be written before anybody uses the gate; may be empty."""
-    mismatches: int
-    """Events that were decided otherwise than the journal says."""
-    stopped: str | None
-    """Why the gate may not be used."""
-
-
-def restore(store: Store, record: GateRecord, now: float, *, accept: bool = False) -> Restored:
-    """Read a gate back: its newest snapshot, and the events after it.
-
-    Every decision must come out as in the journal. If one does not, and the same version of the library made it, the
-    gate is stopped. If another version made it, or with ``accept``, the gate takes note of the journalled decision as
-    of one that somebody else made (`Gate.watch`), and the difference is counted.
-
-    Args:
-        store: The store.
-        record: The gate.
-        now: The time.
-        accept: Whether differences are accepted.
-
-    Returns:
-        The gate, what has to be written (new handles of its open cases, and a snapshot), and what differed.
-
-    Raises:
-        StoreError: If the store cannot be read.
-        FileError: If the snapshots are damaged.
-    """
-    hosted = _start(store, record)
-    replay = _Replay(store, hosted, accept)
-    seq = started = hosted.last_snapshot
-    while seq < record.next_seq - 1 and replay.stopped is None:
-        events = store.events(record.name, after=seq, limit=PAGE)
-        if not events or events[0].seq != seq + 1 or events[-1].seq != seq + len(events):
-            raise InputError(f"gate {record.name!r}: expected event {seq + 1} in the journal, and found a gap")
-        replay.play(events)
-        seq = events[-1].seq
-    hosted.record, hosted.n_open = record, len(hosted.gate.pending)
-    batch = hosted.begin({}, {}, now)
-    batch.changes.gate.mismatches += replay.mismatches if replay.stopped is None else 0
-    if replay.stopped is None and (replay.decided or replay.mismatches or accept):
-        batch.changes.handles = {name: case.to_json() for name, case in replay.decided.items()}
-        batch.changes.snapshot = hosted.snapshot(now)
-    hosted.last_snapshot = started if batch.changes.snapshot is None else record.next_seq - 1
-    return Restored(hosted, batch, replay.mismatches, replay.stopped)
-
-
-def _start(store: Store, record: GateRecord) -> Hosted:
-    """Return the gate as it was at the newest snapshot that can be read, or when it was created."""
-    then = GateRecord(*(getattr(record, name) for name in GateRecord.__slots__))
-    for snapshot in store.snapshots(record.name):
-        with tempfile.TemporaryDirectory(prefix="abstain-") as folder:
-            path = Path(folder) / "gate"
-            path.write_bytes(snapshot.file)
-            try:
-                gate = load(path)
-            except AbstainError:
-                continue  # an older one and more events do as well
-        then.mode, then.next_seq = snapshot.mode, snapshot.seq + 1
-        return Hosted(then, gate, json.loads(snapshot.settings))
-    first = next(iter(store.events(record.name, limit=1)), None)
-    if first is None or first.kind != "created":
-        raise InputError(f"gate {record.name!r}: expected a journal that begins with its creation")
-    made = json.loads(first.body)
-    then.mode, then.next_seq = made["mode"], 2
-    return Hosted(then, make_gate(made["settings"]), made["settings"])
-
-
-class _Replay:
-    """Applies events to a gate again."""
-
-    def __init__(self, store: Store, hosted: Hosted, accept: bool) -> None:
-        self.hosted = hosted
-        self.decided: dict[str, Case] = {}
-        """Cases that were decided again, and are open."""
-        self.mismatches = 0
-        self.stopped: str | None = None
-        self._store = store
-        self._accept = accept
-        self._known: dict[str, CaseRecord] = {}
-
-    def play(self, events: list[EventRecord]) -> None:
-        """Apply some events, up to the first difference that stops the gate."""
-        decided = {one.case for one in events if one.kind in ("decided", "watched")}
-        earlier = {one.case for one in events if one.kind in CLOSING and one.case is not None}
-        wanted = sorted(case for case in earlier if case not in decided and case not in self.decided)
-        self._known = self._store.find(self.hosted.record.name, wanted)[0] if wanted else {}
-        for event in events:
-            why = self._apply(event, json.loads(event.body))
-            if why is None:
-                continue
-            self.mismatches += 1
-            if not self._is_lenient(event):
-                self.stopped = f"{STOPPED}event {event.seq} ({event.kind}): {why}"
-                return
-
-    def _is_lenient(self, event: EventRecord) -> bool:
-        return self._accept or event.version != __version__
-
-    def _apply(self, event: EventRecord, body: dict[str, Any]) -> str | None:
-        """Apply an event; return what came out otherwise, if anything did."""
-        hosted = self.hosted
-        try:
-            if event.kind in ("decided", "watched"):
-                return self._decide(event, body)
-            if event.kind == "settings":
-                hosted._apply(body["settings"])
-            elif event.kind == "mode":
-                hosted._limit(body["mode"])
-                hosted.record.mode = body["mode"]
-            elif event.kind in CLOSING and body.get("in_gate", True):
-                self._close(event, body)
-        except AbstainError as error:
-            return f"it was done before, but now: {error}"
-        return None
-
-    def _decide(self, event: EventRecord, body: dict[str, Any]) -> str | None:
-        gate, then, why = self.hosted.gate, Outcome(**body["outcome"]), None
-        if body["mode"] == "paused":
-            return None
-        asked: dict[str, Any] = {"stake": body["stake"], "time": body["time"]}
-        answers = _tuples(body["answers"])
-        watched: dict[str, Any] = {"decided": then.model or REVIEW, "probability": then.probability}
-        if then.action == REVIEW:
-            watched["decided"] = REVIEW
-        if event.kind == "watched":
-            case = gate.watch(answers, **watched, **asked)
-        else:
-            now = Outcome.of(gate.peek(answers, **asked)) if self._is_lenient(event) else None
-            if now is None or now.agrees(then):
-                case = gate.decide(answers, **asked)
-                now = Outcome.of(case)
-            else:
-                try:
-                    case = gate.watch(answers, **watched, **asked)
-                except AbstainError:  # a capacity, or what has no probability
-                    case = gate.decide(answers, **asked)
-            if not now.agrees(then):
-                why = f"it decided {then}, but now {now}"
-        if event.case is not None and self.hosted._labels.after[case.action] > 0.0:
-            self.decided[event.case] = case
-        return why
-
-    def _close(self, event: EventRecord, body: dict[str, Any]) -> None:
-        name = event.case or ""
-        record = self._known.get(name)
-        case = self.decided.pop(name, None) or (None if record is None else record.handle)
-        if case is None:
-            raise InputError(f"case {name!r}: expected one that can be learnt")
-        if event.kind == "forgotten":
-            self.hosted.gate.forget(case)
-        else:
-            self.hosted.gate.learn(case, body["label"], body.get("source"))

@@ -24,6 +24,9 @@ SCOPES: dict[str, frozenset[str]] = {
 }
 """What each scope permits. "case" is reading one decision by its case id, which a caller needs to look up its own."""
 
+OWN = "*own*"
+"""Stands for the gates that a key is for, whichever they are. No gate has such a name."""
+
 REFRESH_SECONDS = 1.0
 """How soon a key that another process added or revoked counts here."""
 
@@ -105,7 +108,7 @@ class Keyring:
         Args:
             text: The key as the caller sent it, or `None`.
             permission: What the call needs: "read", "case", "label", "decide" or "admin".
-            gate: The gate it is about; `None` if it is about all of them.
+            gate: The gate it is about; `None` if it is about all of them, `OWN` if about those that the key is for.
 
         Returns:
             The key's record, or `None` where no key is required.
@@ -118,7 +121,7 @@ class Keyring:
             return None
         if not permits(record, permission):
             raise Forbidden(f"This key does not permit the call; it needs {_granting(permission)}.")
-        if record.gate != "*" and record.gate != gate:
+        if gate != OWN and record.gate not in ("*", gate):
             raise Forbidden("This key is for another gate.")
         return record
 

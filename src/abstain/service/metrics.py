@@ -150,15 +150,15 @@ class _Gates(Collector):
             labels.add_metric([gate, source, status], n)
         yield labels
         prices = CounterMetricFamily(
-            "abstain_price", "What decisions cost, in the gate's money, as far as known.", labels=["gate", "action"]
+            "abstain_price", "What decisions cost, in the gate's money, as first known.", labels=["gate", "action"]
         )
         for (gate, action), total in list(counters.prices.items()):
-            prices.add_metric([gate, action], float(total))
+            prices.add_metric([gate, action], total)
         yield prices
         for name, about, values in (
             ("expired", "Cases whose window passed without a label.", counters.expired),
             ("held_labels", "Labels that came before their case.", counters.held),
-            ("unmatched_labels", "Held labels whose case did not come in time.", counters.unmatched),
+            ("unmatched_labels", "Held labels without a case that fits.", counters.unmatched),
             ("replay_mismatches", "Events that were decided otherwise in a replay.", counters.mismatches),
         ):
             yield _family(CounterMetricFamily, f"abstain_{name}", about, dict(values))

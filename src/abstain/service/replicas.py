@@ -1,4 +1,4 @@
-"""Replicas that share a store in PostgreSQL: which of them owns which gate.
+"""Replicas that share a store in PostgreSQL: which of them owns which gate, and how calls reach it.
 
 A replica lives as long as it renews its lease. It owns a gate if the gate names it as its owner. Each time a gate
 changes hands its epoch rises, and every transaction checks the epoch, so that a stale owner writes nothing. Besides,
@@ -6,18 +6,26 @@ an owner holds an advisory lock per gate on a connection of its own. If its proc
 and others need not wait until the lease ends.
 """
 
+import asyncio
 import hashlib
 import secrets
 import threading
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import AsyncIterator, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
+import httpx
 import sqlalchemy as sa
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 
+from .problems import NotReady
 from .store import GateRecord, SqlStore, store_errors
 from .tables import GATES, REPLICAS
+
+if TYPE_CHECKING:
+    from .service import Service
 
 NOW = sa.cast(func.extract("epoch", func.clock_timestamp()), sa.Float)
 _ADVISORY_LOCKS = sa.text(
@@ -190,3 +198,80 @@ class Replicas:
             session, self._session = self._session, None
             session.invalidate()
             session.close()
+
+
+# Calls.
+
+PASSED_ON = "x-abstain-passed-on"
+"""The header of a call that another replica passed on: it goes no further."""
+
+_PASS_SECONDS = 30.0
+_PASSED_BACK = (
+    "content-type", "retry-after", "www-authenticate", "allow", "location", "etag", "cache-control", "set-cookie",
+    "content-security-policy", "referrer-policy",
+)  # fmt: skip
+
+
+class Passing:
+    """Passes calls on to the replicas that own their gates."""
+
+    def __init__(self) -> None:
+        self._client: httpx.AsyncClient | None = None
+
+    async def pass_on(
+        self, service: "Service", request: Request, gate: str, owner: str, body: bytes, key: str | None
+    ) -> Response:
+        """Send a call to the owner of its gate, and return what it replies.
+
+        Args:
+            service: The gates of this replica.
+            request: The call.
+            gate: The gate it is about.
+            owner: The URL of the replica that owns the gate.
+            body: The call's body.
+            key: The key that the call brings.
+
+        Raises:
+            NotReady: If the owner does not answer, or has lost the gate.
+        """
+        if PASSED_ON in request.headers:
+            raise NotReady("The gate is moving between replicas.")
+        if self._client is None:
+            self._client = httpx.AsyncClient(
+                timeout=_PASS_SECONDS, trust_env=False, limits=httpx.Limits(max_connections=256)
+            )
+        kept = ("content-type", "accept", "sec-fetch-site")
+        headers = {name: request.headers[name] for name in kept if name in request.headers}
+        target = request.scope["raw_path"].decode("ascii")
+        if request.scope["query_string"]:
+            target += "?" + request.scope["query_string"].decode("ascii")
+        # The key was checked here, and is checked again there; so was the origin, for this host's name.
+        if key and key.isascii():
+            headers["authorization"] = f"Bearer {key}"
+        headers |= {PASSED_ON: "1", "x-request-id": request.state.request_id}
+        sent = self._client.build_request(request.method, owner.rstrip("/") + target, headers=headers, content=body)
+        sending = asyncio.create_task(self._client.send(sent, stream=True))
+        try:
+            while not (await asyncio.wait({sending}, timeout=service.lease / 4))[0]:
+                if await service.owner_of(gate) != owner:  # it was cut off, and has lost the gate
+                    raise NotReady("The gate has moved to another replica.")
+            reply = await sending
+        except httpx.HTTPError as error:
+            raise NotReady(f"The replica that owns the gate does not answer ({type(error).__name__}).") from error
+        finally:
+            sending.cancel()
+        passed = {name: reply.headers[name] for name in _PASSED_BACK if name in reply.headers}
+
+        async def content() -> AsyncIterator[bytes]:
+            try:
+                async for part in reply.aiter_bytes():
+                    yield part
+            finally:
+                await reply.aclose()
+
+        return StreamingResponse(content(), status_code=reply.status_code, headers=passed)
+
+    async def close(self) -> None:
+        """Close the connections to other replicas."""
+        if self._client is not None:
+            await self._client.aclose()

@@ -17,12 +17,13 @@ import numpy as np
 
 from ..errors import InputError, shown
 from ..gate.answers import ANSWER, NUMBER, REVIEW, Labels, Plain, Said, Task
-from ..gate.prices import PerStake, Prices
+from ..gate.prices import Prices
 from ..replay.options import Options
 from ..replay.play import ALWAYS, GATE, TODAY, Cuts, Medians, PolicySums, blocks
 from ..replay.policies import from_on, intervals
 from ..replay.rows import LEAST_ROWS, Facts, Guesses, Rows, Slice, _estimate
 from ..typing import Array, Bools, Floats, Ints
+from .hosted import labels_of, prices_of
 from .problems import Invalid, StoreUnavailable
 from .store import StoreError
 
@@ -263,30 +264,6 @@ def said_of(task: Task, given: Mapping[str, Any]) -> Said:
     return Said(given["answer"], float(given["confidence"]))
 
 
-def prices_of(settings: Mapping[str, Any]) -> Prices:
-    """The prices of a gate.
-
-    Args:
-        settings: Its settings, as in PUT.
-
-    >>> prices_of({"cost": 0.2}).review, prices_of({"review_price": 1.0, "mistake_price": 5.0}).unit
-    (0.2, 5.0)
-    """
-
-    def price(plain: Any) -> Any:
-        return PerStake(plain["per_stake"]) if isinstance(plain, Mapping) else plain
-
-    task = Task(settings.get("task", "classes"), settings.get("classes"), settings.get("max_error", 1.0))
-    mistake = settings.get("mistake_price")
-    if isinstance(mistake, Mapping) and "kinds" in mistake:
-        kinds: dict[Any, Any] = {(one["said"], one["true"]): price(one["price"]) for one in mistake["kinds"]}
-        mistake = kinds if mistake.get("other") is None else {**kinds, "other": price(mistake["other"])}
-    else:
-        mistake = 1.0 if mistake is None else price(mistake)
-    review = settings["cost"] if settings.get("review_price") is None else settings["review_price"]
-    return Prices(task, review, mistake, settings.get("max_stake"))
-
-
 def _level(threshold: float | None) -> float:
     return 1.0 if threshold is None else min(1.0, max(0.0, threshold))
 
@@ -495,7 +472,7 @@ async def savings_of(
 
     def read() -> Savings:
         cases = [Scored.of(record) for record in service.store.decided(name, since, until)]
-        return measure(cases, prices_of(settings), now=now, labels=_labels(settings), today=settings.get("today"),
+        return measure(cases, prices_of(settings), now=now, labels=labels_of(settings), today=settings.get("today"),
                        asked=asked)  # fmt: skip
 
     try:
@@ -504,8 +481,3 @@ async def savings_of(
         raise StoreUnavailable(str(error)) from error
     except InputError as error:
         raise Invalid.at("model", str(error).removeprefix("model: ")) from None
-
-
-def _labels(settings: Mapping[str, Any]) -> Any:
-    labels = settings.get("labels", "both")
-    return tuple(labels) if isinstance(labels, list) else labels

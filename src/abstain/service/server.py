@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..errors import InputError, shown
 from .app import LOOPBACK_HOSTS, make_app
@@ -33,16 +34,18 @@ LEVELS = ("debug", "info", "warning", "error")
 HEADER_LIMIT = 32 * 1024
 """Bytes of a request's line and headers."""
 
+HEAD_SECONDS = 30.0
+"""How long a connection may take to send the line and headers of a request."""
+
 CONNECTION_LIMIT = 1_024
 """Connections at a time; further ones are answered 503 at once."""
 
-STORE = "sqlite:///gates.db"
 GRACE_SECONDS = 20
 """How long calls under way may take once the server was told to stop."""
 
 
 def serve(
-    store: str | None = None,
+    store: str | None,
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
@@ -60,8 +63,7 @@ def serve(
     """Serve the gates of a store until SIGTERM or SIGINT; then finish the calls under way, commit and snapshot.
 
     Args:
-        store: Where gates are kept: `sqlite:///gates.db`, the default, or `postgresql://...`. With ``demo`` and
-            no store, a temporary folder.
+        store: Where gates are kept: `sqlite:///gates.db` or `postgresql://...`; None: in a temporary folder.
         host: The address to listen on. Any but the loopback needs keys in the store, or `insecure`.
         port: The port; 0 takes a free one.
         fast: With SQLite, let the system decide when to write to disk: a power cut can lose the last seconds.
@@ -86,11 +88,10 @@ def serve(
     if not 0 <= port <= 65_535:
         raise InputError(f"port must be a number from 0 to 65535, not {shown(port)}")
     log_to_stderr(log_level)
-    temporary = tempfile.TemporaryDirectory(prefix="abstain-demo-") if demo and store is None else None
-    if temporary is not None:
-        store = f"sqlite:///{temporary.name}/gates.db"
-    opened = open_store(STORE if store is None else store, fast=fast)
-    try:
+    with contextlib.ExitStack() as stack:
+        if store is None:
+            store = f"sqlite:///{stack.enter_context(tempfile.TemporaryDirectory(prefix='abstain-'))}/gates.db"
+        opened = stack.enter_context(contextlib.closing(open_store(store, fast=fast)))
         opened.lock()
         if check:
             return _check(Service(opened, snapshot_every=snapshot_every), say)
@@ -114,10 +115,6 @@ def serve(
 
                 start_demo(app, service)
             return _run(app, listener, say)
-    finally:
-        opened.close()
-        if temporary is not None:
-            temporary.cleanup()
 
 
 def is_loopback(host: str) -> bool:
@@ -150,6 +147,36 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
+class _Protocol(H11Protocol):
+    """HTTP/1.1 with a deadline for the head of a request; uvicorn would wait for ever."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._expect_head()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:  # half a head
+            self._expect_head()
+        else:
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _expect_head(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
 def server_of(app: Any) -> uvicorn.Server:
     """The server of an application, with the limits that hold before a call reaches it.
 
@@ -159,7 +186,7 @@ def server_of(app: Any) -> uvicorn.Server:
     config = uvicorn.Config(
         app,
         lifespan="on",
-        http="h11",  # others know no limit on headers
+        http=_Protocol,  # others know no limit on headers
         ws="none",
         log_config=None,
         access_log=False,

@@ -5,11 +5,11 @@ import contextlib
 import json
 import logging
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, NoReturn, ParamSpec, TypeVar
 
 from ..errors import AbstainError, shown
 from ..gate import Gate
@@ -28,16 +28,17 @@ from .bodies import (
     Problem,
     ReviewReply,
 )
-from .hosted import RUNNING, STOPPED, Batch, Hosted, restore
+from .commits import MOST_AT_ONCE, Commits, Counters
+from .hosted import RUNNING, STOPPED, Batch, Hosted
 from .problems import Conflict, GateStopped, Invalid, NotFound, NotReady, ServiceError, StoreUnavailable
 from .replicas import Replicas
-from .store import CaseRecord, Changes, Fenced, GateRecord, SqlStore, Store, StoreError
+from .restore import DAMAGED, restore
+from .store import Changes, GateRecord, SqlStore, Store, StoreError
 
 LOG = logging.getLogger("abstain.service")
 T = TypeVar("T")
+P = ParamSpec("P")
 
-MOST_AT_ONCE = 256
-"""The operations of a gate that are applied at once, and the events that are written at once."""
 MOST_WAITING = 10_000
 """The operations that may wait for one gate."""
 SWEEP_SECONDS = 5.0
@@ -45,65 +46,6 @@ STOP_SECONDS = 15.0
 """How long snapshots are written at the end; a gate without one has more events to replay at the next start."""
 SOME = 8
 """How many gates are read, or written, at a time."""
-
-
-@dataclass
-class Counters:
-    """What has happened since the start, as plain numbers that the metrics read."""
-
-    decisions: Counter[tuple[str, str, str, bool, bool]] = field(default_factory=Counter)
-    """By gate, action, model ("" in paused mode), explored and over_capacity."""
-    labels: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """By gate, source ("" if it was not given) and status."""
-    prices: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """The sum of what decisions cost, as far as known, by gate and action."""
-    expired: Counter[str] = field(default_factory=Counter)
-    """Cases whose window passed without a label, by gate."""
-    held: Counter[str] = field(default_factory=Counter)
-    """Labels that came before their case, by gate."""
-    unmatched: Counter[str] = field(default_factory=Counter)
-    """Held labels whose case did not come in time, by gate."""
-    mismatches: Counter[str] = field(default_factory=Counter)
-    """Events that were decided otherwise when they were replayed, by gate."""
-    alarms: Counter[str] = field(default_factory=Counter)
-    """Models in alarm now, by gate."""
-    commits: int = 0
-    failed_commits: int = 0
-    committed_events: int = 0
-    commit_seconds: float = 0.0
-    """The sum over all commits."""
-    commit_times: list[float] = field(default_factory=list)
-    """The seconds of the commits since somebody last took them (at most 10,000); a histogram empties the list."""
-
-
-@dataclass(frozen=True)
-class ScoredCase:
-    """A decided case for `savings`."""
-
-    case: str
-    seq: int
-    at: float
-    """Seconds since 1970, by the server's clock."""
-    time: Any
-    """As the caller gave it."""
-    mode: str
-    action: str
-    """What was done: in shadow mode, by the caller."""
-    answer: Any
-    model: str | None
-    threshold: float | None
-    probability: float
-    answers: dict[str, Any]
-    """What each model said, as in the request: ``{"a": {"answer": "x", "confidence": 0.9}, "b": None}``."""
-    stake: float | None
-    review_price: float
-    """The price of a review at the time."""
-    label: Any
-    """None if no label has come."""
-    label_source: str | None
-    price: float | None
-    """What the decision cost, in the user's money, as far as that is known."""
-    baseline: dict[str, Any] | None
 
 
 class _Operation(NamedTuple):
@@ -136,6 +78,14 @@ class _Slot:
     @property
     def stopped(self) -> str | None:
         return self.record.state if self.record.state.startswith(STOPPED) else None
+
+    def refusal(self) -> GateStopped:
+        """What callers of a stopped gate get."""
+        name = self.record.name
+        how = f"`abstain gates accept {name}` resumes it"
+        if DAMAGED in self.record.state:
+            how = f"restore a backup, or repair the journal; then {how}"
+        return GateStopped(f"gate {name!r} is {self.stopped}; {how}")
 
 
 class Service:
@@ -174,15 +124,15 @@ class Service:
         self._hold = hold
         self.clock = clock
         """Returns the time in seconds since 1970."""
+        self.lease = lease
+        """With a shared store: the seconds after which a silent replica loses its gates."""
         self._slots: dict[str, _Slot] = {}
         self._creating = asyncio.Lock()
-        self._to_write: deque[tuple[Changes, asyncio.Future[None]]] = deque()
-        self._write = asyncio.Event()
-        self._writer = ThreadPoolExecutor(1, "abstain-commit")
         self._tasks: list[asyncio.Task[None]] = []
         self._replicas = Replicas(store, address, lease) if store.shared and isinstance(store, SqlStore) else None
         self._patience = None if self._replicas is None else max(lease, 5.0)
         """The seconds after which a store that does not answer counts as unavailable."""
+        self._commits = Commits(store, self.counters, self._patience)
 
     async def start(self) -> None:
         """Open the store, compile the kernels, read all gates and replay their journals; then `ready` is True.
@@ -192,7 +142,7 @@ class Service:
         """
         await asyncio.to_thread(self.store.lock)
         await asyncio.to_thread(_compile)
-        self._tasks = [asyncio.create_task(self._commit_all())]
+        self._tasks = [asyncio.create_task(self._commits.run())]
         if self._replicas is None:
             records = await asyncio.to_thread(self.store.gates)
             for i in range(0, len(records), SOME):
@@ -227,7 +177,7 @@ class Service:
         if self._replicas is not None:
             with contextlib.suppress(ServiceError):  # then the others wait until the lease ends
                 await self._read(self._replicas.leave)
-        self._writer.shutdown(wait=self._patience is None)
+        self._commits.close()
         await asyncio.to_thread(self.store.close)
 
     async def owner_of(self, name: str) -> str | None:
@@ -243,16 +193,16 @@ class Service:
         replicas = self._replicas
         if replicas is None or name in self._slots:
             return None
-        owner = await self._read(lambda: replicas.owner(name))
+        owner = await self._read(replicas.owner, name)
         if owner is None or owner.id == replicas.id:
             async with self._creating:
-                if name in self._slots or await self._read(lambda: self.store.gate(name)) is None:
+                if name in self._slots or await self._read(self.store.gate, name) is None:
                     return None
-                record = await self._read(lambda: replicas.claim(name))
+                record = await self._read(replicas.claim, name)
                 if record is not None:
                     self._add(record)
                     return None
-            owner = await self._read(lambda: replicas.owner(name))
+            owner = await self._read(replicas.owner, name)
         if owner is None:
             raise NotReady(f"gate {name!r}: it is moving between replicas")
         if owner.address is None:
@@ -278,11 +228,13 @@ class Service:
         if GATE_NAME.fullmatch(name) is None:
             raise Invalid.at("gate", f"expected letters, digits, '.', '_' and '-', at most 64, got {shown(name)}")
         await self._check_owner(name)
-        async with self._creating:
-            if name not in self._slots:
-                return await self._create(name, body), True
-        await self._do(name, (), lambda hosted, batch: hosted.change(body, batch))
-        return await self.gate(name), False
+        while True:
+            async with self._creating:
+                if name not in self._slots:
+                    return await self._create(name, body), True
+            with contextlib.suppress(NotFound):  # it was deleted meanwhile: make it anew
+                await self._do(name, (), lambda hosted, batch: hosted.change(body, batch))
+                return await self.gate(name), False
 
     async def _create(self, name: str, body: GateBody) -> GateReply:
         self._check_ready()
@@ -290,13 +242,13 @@ class Service:
         hosted.hold = self._hold
         if self._replicas is not None:
             batch.changes.gate.owner = self._replicas.id
-        await self._commit(batch.changes)
+        await self._commits.write(batch.changes)
         slot = self._add(batch.changes.gate)
         slot.hosted = hosted
         if self._replicas is not None:
             replicas = self._replicas
             with contextlib.suppress(ServiceError):  # the next renewal does it
-                await self._read(lambda: replicas.hold(name))
+                await self._read(replicas.hold, name)
         return self._reply_of(slot)
 
     async def gates(self) -> list[GateReply]:
@@ -335,7 +287,7 @@ class Service:
         await self._check_owner(name)
         slot = self._slot(name)
         if slot.hosted is None and slot.stopped is not None:
-            await self._commit(Changes(slot.record, deleted=True))
+            await self._commits.write(Changes(slot.record, deleted=True))
             await self._forget(slot, NotFound(f"gate {name!r}: it was deleted"))
             return
 
@@ -344,7 +296,7 @@ class Service:
 
         await self._do(name, (), remove)
 
-    async def _forget(self, slot: _Slot, error: ServiceError) -> None:
+    async def _forget(self, slot: _Slot, error: ServiceError) -> ServiceError:
         """Let go of a gate that was deleted, or that another replica has taken; ``error`` is what callers get."""
         name = slot.record.name
         slot.deleted, slot.hosted = True, None
@@ -358,7 +310,8 @@ class Service:
         if self._replicas is not None:
             replicas = self._replicas
             with contextlib.suppress(ServiceError):
-                await self._read(lambda: replicas.release(name))
+                await self._read(replicas.release, name)
+        return error
 
     async def set_mode(self, name: str, mode: Mode) -> GateReply:
         """Change the mode of a gate: "live", "shadow" or "paused"."""
@@ -414,23 +367,10 @@ class Service:
     async def decision(self, name: str, case: str) -> CaseReply:
         """Return a case with its decision, its state and its label, if that has come."""
         self._slot(name)
-        known, _ = await self._read(lambda: self.store.find(name, [case]))
+        known, _ = await self._read(self.store.find, name, [case])
         if case not in known:
             raise NotFound(f"case {shown(case)}: the gate {name!r} has not decided it")
-        record = known[case]
-        return CaseReply(
-            case=case,
-            seq=record.seq,
-            at=record.at,
-            state=record.state,  # type: ignore[arg-type]
-            decision=DecisionReply(**json.loads(record.reply)),
-            request=json.loads(record.request),
-            label=_plain(record.label),
-            label_source=record.label_source,
-            label_at=record.label_at,
-            correction=_plain(record.correction),
-            price=record.price,
-        )
+        return CaseReply.of(known[case])
 
     async def label(self, name: str, case: str, body: LabelBody) -> LabelReply:
         """Take the label of a case.
@@ -478,25 +418,9 @@ class Service:
             after: Only cases whose event has a larger number.
         """
         self._slot(name)
-        found = await self._read(lambda: self.store.cases(name, state=state, action="review", after=after, limit=limit))
-        now, replies = self.clock(), []
-        for record in found:
-            asked = json.loads(record.request)
-            replies.append(
-                ReviewReply(
-                    case=record.case,
-                    seq=record.seq,
-                    at=record.at,
-                    age=max(0.0, now - record.at),
-                    time=asked.get("time"),
-                    stake=asked.get("stake"),
-                    answers=asked["answers"],
-                    context=asked.get("context"),
-                    state=record.state,  # type: ignore[arg-type]
-                    label=_plain(record.label),
-                )
-            )
-        return replies
+        found = await self._read(self.store.cases, name, state=state, action="review", after=after, limit=limit)
+        now = self.clock()
+        return [ReviewReply.of(CaseReply.of(record), now) for record in found]
 
     async def events(self, name: str, *, after: int = 0, limit: int = 1000) -> list[EventReply]:
         """Return events of a gate's journal, in their order.
@@ -507,13 +431,8 @@ class Service:
             limit: At most so many.
         """
         self._slot(name)
-        found = await self._read(lambda: self.store.events(name, after=after, limit=limit))
-        return [
-            EventReply(
-                seq=one.seq, kind=one.kind, case=one.case, at=one.at, version=one.version, body=json.loads(one.body)
-            )
-            for one in found
-        ]
+        found = await self._read(self.store.events, name, after=after, limit=limit)
+        return [EventReply.of(record) for record in found]
 
     async def policy(self, name: str) -> list[dict[str, Any]]:
         """Return what the gate has learnt: the rows of `Gate.policy`."""
@@ -553,17 +472,6 @@ class Service:
 
         return await self._do(name, (), look)
 
-    async def scored(self, name: str, since: float | None = None, until: float | None = None) -> list[ScoredCase]:
-        """Return the cases decided in a period, in their order, with their labels as far as they have come.
-
-        Args:
-            name: The gate.
-            since: Seconds since 1970, by the server's clock; None: from the first.
-            until: Seconds since 1970, not included; None: to the last.
-        """
-        self._slot(name)
-        return await self._read(lambda: [_scored(one) for one in self.store.decided(name, since, until)])
-
     # The queue of a gate.
 
     def _check_ready(self) -> None:
@@ -586,7 +494,7 @@ class Service:
         """Put an operation on a gate's queue, and wait until what it changes is committed."""
         slot = self._slot(name)
         if slot.stopped is not None:
-            raise GateStopped(f"gate {name!r} is {slot.stopped}; `abstain gates accept {name}` resumes it")
+            raise slot.refusal()
         if len(slot.waiting) >= MOST_WAITING:
             raise NotReady(f"gate {name!r}: {MOST_WAITING} calls wait already")
         return await self._put(slot, cases, run)
@@ -606,18 +514,25 @@ class Service:
             slot.awake.clear()
             while slot.waiting:
                 taken = [slot.waiting.popleft() for _ in range(min(len(slot.waiting), MOST_AT_ONCE))]
-                try:
-                    await self._apply(slot, taken)
-                except ServiceError as error:
-                    slot.hosted = None
-                    for one in taken:
-                        _fail(one, error)
-                except Exception as error:
-                    LOG.exception("operation failed", extra={"fields": {"gate": slot.record.name}})
-                    slot.hosted = None
-                    for one in taken:
-                        _fail(one, NotReady(f"gate {slot.record.name!r}: an operation failed ({error!r}); try again"))
+                await self._try(slot, taken)
             slot.idle.set()
+
+    async def _try(self, slot: _Slot, taken: list[_Operation]) -> None:
+        """Apply operations; whatever happens, each gets a reply or an error."""
+        try:
+            await self._apply(slot, taken)
+        except ServiceError as error:
+            slot.hosted = None
+            for one in taken:
+                _fail(one, error)
+        except Exception as error:
+            slot.hosted = None
+            if len(taken) > 1:  # the others must not fail with the one that does
+                for one in taken:
+                    await self._try(slot, [one])
+                return
+            LOG.exception("operation failed", extra={"fields": {"gate": slot.record.name}})
+            _fail(taken[0], NotReady(f"gate {slot.record.name!r}: an operation failed ({error!r}); try again"))
 
     async def _apply(self, slot: _Slot, taken: list[_Operation]) -> None:
         if slot.hosted is None:
@@ -634,7 +549,7 @@ class Service:
         except TimeoutError:
             raise StoreUnavailable("store: it does not answer") from None
         if not batch.empty:
-            await self._commit(batch.changes)
+            await self._commits.write(batch.changes)
         slot.record = batch.changes.gate
         slot.decided, slot.open = hosted.gate.round, hosted.n_open
         self._count(batch)
@@ -670,36 +585,24 @@ class Service:
         """Read a gate from the store: its newest snapshot, and the events after it."""
         name = slot.record.name
         try:
-            record = await self._read(lambda: self.store.gate(name))
+            record = await self._read(self.store.gate, name)
             if record is None:
-                gone: ServiceError = NotFound(f"gate {name!r}: it was deleted")
-                await self._forget(slot, gone)
-                raise gone
+                raise await self._forget(slot, NotFound(f"gate {name!r}: it was deleted"))
             if self._replicas is not None and record.owner != self._replicas.id:
-                gone = NotReady(f"gate {name!r}: another replica owns it now")
-                await self._forget(slot, gone)
-                raise gone
+                raise await self._forget(slot, NotReady(f"gate {name!r}: another replica owns it now"))
             slot.record = record
             if slot.stopped is not None and not accept:
-                raise GateStopped(f"gate {name!r} is {slot.stopped}; `abstain gates accept {name}` resumes it")
+                raise slot.refusal()
             found = await asyncio.to_thread(restore, self.store, record, self.clock(), accept=accept)
         except StoreError as error:
             raise StoreUnavailable(str(error)) from error
-        except ServiceError:
-            raise
-        except AbstainError as error:  # the journal has a gap
-            slot.record.state = f"{STOPPED}{error}"
-            raise GateStopped(f"gate {name!r} is {slot.stopped}") from error
+        except AbstainError as error:  # the journal cannot be read
+            await self._stop_gate(slot, f"{STOPPED}{error}")
         hosted, batch = found.hosted, found.batch
         hosted.hold = self._hold
         self.counters.mismatches[name] += found.mismatches
         if found.stopped is not None:
-            LOG.error("gate stopped", extra={"fields": {"gate": name, "why": found.stopped}})
-            changes = Changes(hosted.record)
-            changes.gate.state = found.stopped
-            await self._commit(changes)
-            slot.record = changes.gate
-            raise GateStopped(f"gate {name!r} is {slot.stopped}; `abstain gates accept {name}` resumes it")
+            await self._stop_gate(slot, found.stopped)
         if accept:
             batch.changes.gate.state = RUNNING
             batch.add_event("accepted", None, {"mismatches": found.mismatches})
@@ -707,9 +610,17 @@ class Service:
             fields = {"gate": name, "mismatches": found.mismatches}
             LOG.warning("journal replayed with differences", extra={"fields": fields})
         if not batch.empty or found.mismatches:
-            await self._commit(batch.changes)
+            await self._commits.write(batch.changes)
         slot.record, slot.hosted = batch.changes.gate, hosted
         slot.decided, slot.open = hosted.gate.round, hosted.n_open
+
+    async def _stop_gate(self, slot: _Slot, state: str) -> NoReturn:
+        """Stop a gate whose journal did not replay, also for later starts."""
+        LOG.error("gate stopped", extra={"fields": {"gate": slot.record.name, "why": state}})
+        stopped = replace(slot.record, state=state)
+        await self._commits.write(Changes(stopped))
+        slot.record = stopped
+        raise slot.refusal()
 
     async def _snapshot(self, slot: _Slot) -> None:
         """Write a snapshot. If that fails, the journal still has everything: the next one will do."""
@@ -718,7 +629,7 @@ class Service:
         seq = slot.record.next_seq - 1
         try:
             made = await asyncio.to_thread(hosted.snapshot, self.clock())
-            await self._commit(Changes(slot.record, snapshot=made))
+            await self._commits.write(Changes(slot.record, snapshot=made))
         except (ServiceError, AbstainError, OSError) as error:
             LOG.warning("snapshot failed", extra={"fields": {"gate": slot.record.name, "error": str(error)}})
             seq -= self._snapshot_every * 9 // 10  # try again soon
@@ -731,78 +642,13 @@ class Service:
             reply = json.loads(one.reply)
             kind = one.action, reply["model"] or "", reply["explored"], reply["over_capacity"]
             counters.decisions[name, *kind] += 1
-        priced = [*batch.changes.cases, *(one for one in batch.changes.updated.values() if one.action == "answer")]
-        for one in priced:
-            if one.price is not None and one.correction is None:
-                counters.prices[name, one.action] += one.price  # type: ignore[assignment]
+        for action, price in batch.prices.items():
+            counters.prices[name, action] += price
         counters.held[name] += len(batch.changes.held)
+        counters.unmatched[name] += batch.unfit
         for event in batch.changes.events:
             if event.kind in ("expired", "forgotten"):
                 counters.expired[name] += 1
-
-    # The group commit.
-
-    async def _commit(self, changes: Changes) -> None:
-        """Write the changes of a gate together with those of others that wait.
-
-        Raises:
-            StoreUnavailable: If they could not be written, or it is not known whether they were.
-            NotReady: If another replica has taken the gate.
-        """
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._to_write.append((changes, done))
-        self._write.set()
-        await done
-
-    async def _commit_all(self) -> None:
-        """Write what waits, transaction after transaction; what comes meanwhile goes into the next one."""
-        while True:
-            await self._write.wait()
-            self._write.clear()
-            while self._to_write:
-                taken, events = [self._to_write.popleft()], 0
-                events = len(taken[0][0].events)
-                while self._to_write and events + len(self._to_write[0][0].events) <= MOST_AT_ONCE:
-                    taken.append(self._to_write.popleft())
-                    events += len(taken[-1][0].events)
-                await self._commit_these(taken)
-
-    async def _commit_these(self, taken: list[tuple[Changes, asyncio.Future[None]]]) -> None:
-        counters = self.counters
-        while taken:
-            began = time.perf_counter()
-            error: ServiceError | None = None
-            failed = taken
-            try:
-                every = [changes for changes, _ in taken]
-                writing = asyncio.get_running_loop().run_in_executor(self._writer, self.store.commit, every)
-                await asyncio.wait_for(writing, self._patience)
-            except TimeoutError:  # if it is written after all, the next commit is fenced, and the gate read back
-                error = StoreUnavailable("store: it does not answer")
-                self._writer.shutdown(wait=False)
-                self._writer = ThreadPoolExecutor(1, "abstain-commit")
-            except Fenced as fenced:
-                error = NotReady(str(fenced))
-                failed = [one for one in taken if one[0].gate.name == fenced.gate]
-            except Exception as problem:
-                error = StoreUnavailable(str(problem))
-            spent = time.perf_counter() - began
-            if error is None:
-                counters.commits += 1
-                counters.committed_events += sum(len(changes.events) for changes in every)
-                counters.commit_seconds += spent
-                if len(counters.commit_times) < 10_000:
-                    counters.commit_times.append(spent)
-            else:
-                counters.failed_commits += 1
-                LOG.error("commit failed", extra={"fields": {"error": error.detail}})
-            for _, done in failed:
-                if not done.done():
-                    if error is None:
-                        done.set_result(None)
-                    else:
-                        done.set_exception(error)
-            taken = [one for one in taken if one not in failed]
 
     # What happens by itself.
 
@@ -818,21 +664,19 @@ class Service:
         before = now - (window or 0.0)
         for action in ("answer", "review") if window is not None else ():
             while True:  # the oldest first: those after one that is young enough are younger
-                oldest = await self._read(
-                    lambda action=action: self.store.cases(  # type: ignore[misc]
-                        name, state="open", action=action, limit=MOST_AT_ONCE
-                    )
-                )
+                oldest = await self._read(self.store.cases, name, state="open", action=action, limit=MOST_AT_ONCE)
                 late = [one.case for one in oldest if one.at < before]
-                for one in await _all([self._do(name, (case,), _expiring(case, before)) for case in late]):
+                for one in await _all(
+                    [self._do(name, (case,), partial(Hosted.expire, case=case, before=before)) for case in late]
+                ):
                     if isinstance(one, ServiceError):
                         raise one
                 if len(late) < MOST_AT_ONCE:
                     break
-        dropped = await self._read(lambda: self.store.late_labels(name, now, MOST_AT_ONCE))
+        dropped = await self._read(self.store.late_labels, name, now, MOST_AT_ONCE)
         if dropped:
             cases = tuple(one.case for one in dropped)
-            self.counters.unmatched[name] += await self._do(name, cases, _dropping(cases, now))
+            self.counters.unmatched[name] += await self._do(name, cases, partial(Hosted.drop_held, cases=cases))
 
     async def _sweep_now_and_then(self) -> None:
         while True:
@@ -848,9 +692,10 @@ class Service:
                 except ServiceError as error:
                     LOG.warning("sweep failed", extra={"fields": {"gate": slot.record.name, "error": str(error)}})
 
-    async def _read(self, read: Callable[[], T]) -> T:
+    async def _read(self, read: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
+        """Call the store in a thread."""
         try:
-            return await asyncio.wait_for(asyncio.to_thread(read), self._patience)
+            return await asyncio.wait_for(asyncio.to_thread(read, *arguments, **options), self._patience)
         except StoreError as error:
             raise StoreUnavailable(str(error)) from error
         except TimeoutError:
@@ -880,7 +725,7 @@ class Service:
             if len(self._slots) >= share:
                 break
             async with self._creating:
-                record = None if name in self._slots else await self._read(lambda name=name: replicas.claim(name))  # type: ignore[misc]
+                record = None if name in self._slots else await self._read(replicas.claim, name)
                 slot = None if record is None else self._add(record)
             if slot is not None:
                 LOG.info("gate taken", extra={"fields": {"gate": name, "epoch": slot.record.epoch}})
@@ -900,9 +745,7 @@ class Service:
             await asyncio.sleep(replicas.lease / 4)
             owned = {slot.record.name: slot for slot in self._slots.values()}
             try:
-                lost = await self._read(
-                    lambda owned=owned: replicas.renew([slot.record for slot in owned.values()])  # type: ignore[misc]
-                )
+                lost = await self._read(replicas.renew, [slot.record for slot in owned.values()])
             except ServiceError as error:
                 LOG.warning("lease not renewed", extra={"fields": {"error": str(error)}})
                 continue
@@ -910,26 +753,6 @@ class Service:
                 if self._slots.get(name) is owned[name]:
                     LOG.warning("gate lost", extra={"fields": {"gate": name}})
                     await self._forget(owned[name], NotReady(f"gate {name!r}: another replica owns it now"))
-
-
-def _expiring(case: str, before: float) -> Callable[[Hosted, Batch], None]:
-    def run(hosted: Hosted, batch: Batch) -> None:
-        record = batch.known.get(case)
-        if record is not None and record.state == "open" and record.at < before:
-            hosted.expire(record, batch)
-
-    return run
-
-
-def _dropping(cases: Sequence[str], now: float) -> Callable[[Hosted, Batch], int]:
-    def run(_: Hosted, batch: Batch) -> int:
-        late = [case for case in cases if case in batch.held and batch.held[case].deadline < now]
-        for case in late:
-            del batch.held[case]
-        batch.changes.released.extend(late)
-        return len(late)
-
-    return run
 
 
 def _fail(operation: _Operation, error: ServiceError) -> None:
@@ -956,38 +779,10 @@ async def _all(calls: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _plain(text: str | None) -> Any:
-    return None if text is None else json.loads(text)
-
-
 def _finite(row: dict[str, Any]) -> dict[str, Any]:
     """Return plain values; JSON has no NaN and no tuples."""
     plain = {name: list(one) if isinstance(one, tuple) else one for name, one in row.items()}
     return {name: None if isinstance(one, float) and one != one else one for name, one in plain.items()}
-
-
-def _scored(record: CaseRecord) -> ScoredCase:
-    asked, reply = json.loads(record.request), json.loads(record.reply)
-    label = record.label if record.correction is None else record.correction
-    return ScoredCase(
-        case=record.case,
-        seq=record.seq,
-        at=record.at,
-        time=asked.get("time"),
-        mode=record.mode,
-        action=record.action,
-        answer=reply["answer"],
-        model=reply["model"],
-        threshold=reply["threshold"],
-        probability=reply["probability"],
-        answers=asked["answers"],
-        stake=asked.get("stake"),
-        review_price=record.review_price,
-        label=_plain(label),
-        label_source=record.label_source,
-        price=record.price,
-        baseline=asked.get("baseline"),
-    )
 
 
 def _compile() -> None:

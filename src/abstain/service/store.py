@@ -23,6 +23,10 @@ class StoreError(AbstainError):
     """The store cannot be opened, read or written. Nothing was written then, unless the connection was cut."""
 
 
+class RowRefused(StoreError):  # noqa: N818
+    """The database refuses a row; nothing was written, and other rows may be."""
+
+
 class Fenced(StoreError):  # noqa: N818 -- it says what happened to the writer
     """Another replica has taken the gate; nothing was written."""
 
@@ -161,7 +165,9 @@ class Store(Protocol):
         """Write the changes of several gates in one transaction: all of them, durably, or none.
 
         Raises:
-            Fenced: If the epoch of a gate is not the stored one, or its journal does not end where it should.
+            Fenced: If the epoch of a gate is not the stored one, its journal does not end where it should, or a gate
+                that is created is there already.
+            RowRefused: If the store is fine, but cannot take a row; the service then writes gate by gate.
         """
 
     def gates(self) -> list[GateRecord]:
@@ -245,6 +251,8 @@ class SqlStore:
             if not self.path.parent.is_dir():
                 raise StoreError(f"store: expected a file in a folder that exists, got {shown(str(self.path))}")
             options = {"connect_args": {"timeout": patience}}
+            with contextlib.suppress(OSError):  # it has the keys that sign cases; what is wrong, SQLite says below
+                self.path.touch(mode=0o600, exist_ok=False)
         else:
             raise InputError(f"store: expected sqlite:///FILE or postgresql://..., got {shown(url)}")
         try:
@@ -316,6 +324,8 @@ class SqlStore:
     def _fence(self, to: sa.Connection, one: Changes) -> None:
         gate = one.gate
         if one.created:
+            if to.scalar(select(GATES.c.name).where(GATES.c.name == gate.name)) is not None:
+                raise Fenced(gate.name)
             to.execute(insert(GATES), [_row(gate)])
             return
         ours = (GATES.c.name == gate.name) & (GATES.c.epoch == gate.epoch)
@@ -514,4 +524,5 @@ def store_errors(done: str) -> Iterator[None]:
         yield
     except sa.exc.SQLAlchemyError as error:
         cause = getattr(error, "orig", None) or error
-        raise StoreError(f"store: it cannot be {done} ({type(cause).__name__}: {str(cause).strip()})") from error
+        kind = RowRefused if isinstance(error, (sa.exc.DataError, sa.exc.IntegrityError)) else StoreError
+        raise kind(f"store: it cannot be {done} ({type(cause).__name__}: {str(cause).strip()})") from error

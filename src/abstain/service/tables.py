@@ -1,4 +1,4 @@
-"""The tables of a store. `migrations` makes them; a test checks that both say the same."""
+"""The tables of a store. Alembic's `migrations` make them, and `SqlStore` runs these; a test checks that both agree."""
 
 from sqlalchemy import BigInteger, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
 

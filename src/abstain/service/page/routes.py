@@ -6,6 +6,7 @@ The page changes nothing itself. Its script calls the same HTTP interface as eve
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import hashlib
 import re
@@ -23,9 +24,9 @@ from starlette.responses import RedirectResponse, Response
 
 from ..._core.pages import environment
 from ..bodies import GATE_NAME
-from ..door import COOKIE, Door, GateRoute
+from ..front import COOKIE, Door, GateRoute
 from ..keys import permits
-from ..problems import NotReady, ServiceError, Unauthorized
+from ..problems import NotFound, ServiceError, Unauthorized
 from ..savings import Savings, savings_of
 from ..service import Service
 from . import views
@@ -74,8 +75,8 @@ class PageRoute(GateRoute):
                 asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
                 return RedirectResponse(f"/ui/login?next={quote(asked)}", status_code=303)
             except ServiceError as error:
-                again = error.status == 503
-                return page("problem.html", error.status, title=error.title, detail=error.detail, again=again)
+                return page("problem.html", error.status, title=error.title, detail=error.detail,
+                            again=error.status == 503, other_key=error.status == 403)  # fmt: skip
 
         return shown
 
@@ -144,10 +145,8 @@ def router(service: Service, door: Door) -> APIRouter:
         key = request.state.key
         return key is None or permits(key, permission)
 
-    @routes.get("", openapi_extra={"x-permission": "any"})
+    @routes.get("", openapi_extra={"x-permission": "list"})
     async def gates(request: Request) -> Response:
-        if not service.ready:
-            raise NotReady("The service is starting: it compiles, and replays its journals.")
         key, now = request.state.key, service.clock()
         shown = [gate for gate in await service.gates() if key is None or key.gate in ("*", gate.name)]
         running = [gate for gate in shown if gate.state == "running"]
@@ -155,8 +154,9 @@ def router(service: Service, door: Door) -> APIRouter:
         alarms = dict(service.counters.alarms)
         if len(running) <= MOST_MEASURED:
             for gate in running:
-                found[gate.name] = await meters.read(gate.name, views.DEFAULT, now)
-                alarms[gate.name] = len((await service.health(gate.name))["alarms"])
+                with contextlib.suppress(ServiceError):  # a gate that cannot be read hides no others
+                    found[gate.name] = await meters.read(gate.name, views.DEFAULT, now)
+                    alarms[gate.name] = len((await service.health(gate.name))["alarms"])
         rows = [views.overview(gate, found.get(gate.name), alarms.get(gate.name, 0)) for gate in shown]
         return page("gates.html", rows=rows, host=request.url.netloc, has_key=key is not None, now=now)
 
@@ -213,7 +213,9 @@ def router(service: Service, door: Door) -> APIRouter:
         except (Unauthorized, UnicodeEncodeError):
             return page("login.html", 401, next=target, wrong="This key is not valid. Copy it again, without spaces.")
         reply = RedirectResponse(target, status_code=303)
-        reply.set_cookie(COOKIE, key, path="/", httponly=True, samesite="strict", secure=request.url.scheme == "https")
+        # Whoever sends this header without a proxy only makes the own cookie stricter.
+        tls = "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
+        reply.set_cookie(COOKIE, key, path="/", httponly=True, samesite="strict", secure=tls)
         return reply
 
     @routes.post("/logout")
@@ -225,7 +227,7 @@ def router(service: Service, door: Door) -> APIRouter:
     @routes.get("/static/{name}")
     async def static(request: Request, name: Annotated[str, Path(max_length=40)]) -> Response:
         if name not in STATIC:
-            return page("problem.html", 404, title="Not found", detail="There is nothing at this path.", again=False)
+            raise NotFound("There is nothing at this path.")
         content, packed, tag = await asyncio.to_thread(_static, name)
         headers = {**HEADERS, "etag": tag, "cache-control": "no-cache", "vary": "accept-encoding"}
         if request.headers.get("if-none-match") == tag:

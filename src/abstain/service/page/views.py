@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from ..._core.pages import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from ..bodies import CaseReply, GateReply, ReviewReply, as_seconds
+from ..commits import Counters
 from ..savings import BOUNDS, ESTIMATED, OverTime, Priced, Savings
-from ..service import Counters
 
 NONE = "\u2013"
 """Shown where nothing is known."""
@@ -255,26 +255,28 @@ def figures(savings: Savings, settings: Mapping[str, Any], models: Sequence[str]
 
 def reopened(case: CaseReply, now: float) -> ReviewReply:
     """A case whose label somebody wants to correct."""
-    asked = case.request
-    return ReviewReply(case=case.case, seq=case.seq, at=case.at, age=max(0.0, now - case.at), time=asked.get("time"),
-                       stake=asked.get("stake"), answers=asked["answers"], context=asked.get("context"),
-                       state=case.state, label=case.label if case.correction is None else case.correction)  # fmt: skip
+    last = case.label if case.correction is None else case.correction
+    return ReviewReply.of(case, now).model_copy(update={"label": last})
 
 
 def review(gate: GateReply, case: ReviewReply, closed: Sequence[ReviewReply]) -> dict[str, Any]:
     """A case as reviewers see it: the models' answers, the classes with their keys, and its context."""
     settings, number = gate.settings, gate.settings.get("task") == "number"
     said = [(model, given, _said(given, settings)) for model, given in case.answers.items()]
-    found: list[Any] = list(settings.get("classes") or ([0, 1] if settings.get("task") == "binary" else []))
-    if not found and not number:
-        given = [answer for _, one, (answer, _) in said if one is not None]
-        found = _once([*sorted(_once([*given, *(one.label for one in closed)]), key=lambda one: str(one).casefold())])
-    classes = [] if number else list(zip(found, keys_of(found), strict=True))[:MOST_CLASSES]
+    known: list[Any] = list(settings.get("classes") or ([0, 1] if settings.get("task") == "binary" else []))
+    fixed = bool(known)
+    given = _once([answer for _, one, (answer, _) in said if one is not None])
+    if not fixed and not number:
+        known = sorted(_once([*given, *(one.label for one in closed)]), key=lambda one: str(one).casefold())
+    # Those of many classes that the models name come first; the others can be typed.
+    found = known if len(known) <= MOST_CLASSES else _once([*given, *known])[:MOST_CLASSES]
+    numbers = [isinstance(one, (int, float)) and not isinstance(one, bool) for one in known]
     return {
-        "case": case, "number": number,
-        "closed": settings.get("classes") is not None or settings.get("task") == "binary",
+        "case": case, "number": number, "fixed": fixed, "typed": number or not fixed or len(found) < len(known),
+        "numbers": number or (all(numbers) and bool(numbers)),
         "answers": [(model, *read) for model, _, read in said],
-        "classes": [(json.dumps(one), label(one), key) for one, key in classes],
+        "classes": [(json.dumps(one), label(one), key) for one, key in zip(found, keys_of(found), strict=True)],
+        "known": [(json.dumps(one), label(one)) for one in known],
         "context": context(case.context), "time": None if case.time is None else when(as_seconds(case.time)),
     }  # fmt: skip
 

@@ -119,10 +119,11 @@
         : [...form.querySelectorAll("input[data-was]")].filter((one) => one.name in found).map((one) => `${one.parentElement.firstChild.textContent.trim()}: from ${Number(one.dataset.was)} to ${Number(one.value)}.`).join(" ") + " Decisions follow the new prices at once. Change them?";
     };
     button.addEventListener("click", () => { form.reset(); check(); dialog.showModal(); });
+    form.querySelector("[data-close]").addEventListener("click", () => dialog.close());
     form.addEventListener("input", check);
     form.addEventListener("submit", async (event) => {
-      if (event.submitter?.value !== "go") return;
       event.preventDefault();
+      if (go.disabled) return;
       go.disabled = true;
       try {
         await call(form.dataset.call, form.dataset.path, changes());
@@ -143,6 +144,7 @@
       const other = await look(address);
       if (!other) return;
       takeOver(other);
+      error.textContent = "";
       if (address !== location.href) history.replaceState(null, "", address);
       byId("case-title")?.focus();
       window.scrollTo(0, 0);
@@ -154,12 +156,18 @@
       error.textContent = "";
       const name = desk.dataset.case, correction = "correct" in desk.dataset;
       try {
-        const path = `/v1/gates/${encodeURIComponent(body.dataset.gate)}/decisions/${encodeURIComponent(name)}/label`;
-        const reply = await call("PUT", path, correction ? { label: value, correction } : { label: value, source: "review" });
-        byId("last").textContent = `${name}: ${text} (${reply.status}).`;
-        byId("correct").hidden = false;
-        last = name;
+        // Not by its path: browsers take the ids . and .. out of paths.
+        const row = { case: name, label: value, ...(correction ? { correction } : { source: "review" }) };
+        const { labels: [reply] } = await call("POST", `/v1/gates/${encodeURIComponent(body.dataset.gate)}/labels`, { labels: [row] });
+        if (reply.status === "invalid") throw new Error(reply.detail);
+        const taken = reply.status === "conflict";
+        if (!taken) {
+          byId("last").textContent = `${name}: ${text} (${reply.status}).`;
+          byId("correct").hidden = false;
+          last = name;
+        }
         await show(correction ? queue : location.href);
+        if (taken) error.textContent = `${name}: somebody else has labelled it.`;
       } catch (problem) {
         error.textContent = problem.message;
       } finally {
@@ -175,8 +183,12 @@
     byId("correct").addEventListener("click", () => last !== null && show(`${queue}?case=${encodeURIComponent(last)}`));
     desk.addEventListener("submit", (event) => {
       event.preventDefault();
-      const given = event.target.elements.label.value.trim();
-      if (given) send(event.target.dataset.number ? Number(given) : given, given);
+      const form = event.target, given = form.elements.label.value.trim();
+      // What is typed as a class is shown is that class; 3 is a number where the classes are numbers.
+      const known = [...form.querySelectorAll("option")].find((one) => one.value === given);
+      if (known) send(JSON.parse(known.dataset.label), given);
+      else if ("fixed" in form.dataset) error.textContent = `${given} is none of the classes of this gate.`;
+      else if (given) send("numbers" in form.dataset && Number.isFinite(Number(given)) ? Number(given) : given, given);
     });
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
