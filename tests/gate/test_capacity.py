@@ -24,6 +24,7 @@ def play(gate, cases, label="x", **options):
     return done
 
 
+@pytest.mark.long
 @given(
     share=st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]), burst=st.integers(1, 4), seed=st.integers(0, 1000),
     labels=st.sampled_from(["answered", "reviewed", "both"]),

@@ -40,6 +40,7 @@ def test_the_ends_are_there_already(threshold, place):
     np.testing.assert_array_equal(gate.thresholds, ab.Gate(MODELS, cost=0.2).thresholds)
 
 
+@pytest.mark.long
 def test_it_costs_what_the_policy_costs_at_first_and_is_left_for_a_better_one():
     """On ten logs: the first 1,000 cases cost about what always following the policy does, not more than other starts;
     after 10,000 cases the start makes no difference.

@@ -24,6 +24,7 @@ def run(command, wanted):
 
 
 @pytest.mark.parametrize("page", ["tutorial", "research"])
+@pytest.mark.sample(1)
 def test_a_tutorial_runs_as_printed(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}

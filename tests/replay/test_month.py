@@ -65,6 +65,7 @@ def told(folder, **given):
 
 
 @pytest.mark.parametrize("labels", ["answered", "both", (0.1, 1.0)])
+@pytest.mark.sample(1)
 def test_what_was_saved_covers_the_truth(tmp_path, labels):
     paid, today = month(tmp_path, 1, labels, n=2_000)
     found, lead, (low, high) = told(tmp_path)

@@ -46,6 +46,7 @@ def same_state(one, two):
     ("snapshot_every", "settings"),
     [(10_000, {}), (40, {}), (40, {"capacity": 0.3}), (40, {"combine": True}), (40, {"maturity": 7})],
 )
+@pytest.mark.sample(2)
 def test_a_crashed_gate_goes_on_as_an_undisturbed_one(tmp_path, snapshot_every, settings):
     (tmp_path / "calm").mkdir()
 

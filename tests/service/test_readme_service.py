@@ -257,6 +257,7 @@ def label_studio():
         thread.join()
 
 
+@pytest.mark.long
 def test_reviews_go_to_label_studio_and_annotations_come_back(url, tmp_path):
     with Client(url) as client, label_studio() as (studio, tasks):
         client.put_gate("inbox", models=["a", "b"], cost=0.2, mode="paused")  # every case to review

@@ -79,6 +79,7 @@ def test_with_all_labels_every_price_is_exact() -> None:
     assert found.saved_low < found.saved < found.saved_high  # type: ignore[operator]
 
 
+@pytest.mark.long
 def test_intervals_cover_the_truth_under_adaptive_logging() -> None:
     runs, covered, estimated = 24, {("b", 0.7): 0, ("b", -1.0): 0}, 0
     for seed in range(runs):

@@ -183,6 +183,7 @@ def kill_and_restart(file, tmp_path, times: int) -> None:
         server.end()
 
 
+@pytest.mark.long
 def test_what_was_acknowledged_is_there_after_a_kill(file, tmp_path):
     kill_and_restart(file, tmp_path, 1)
 
