@@ -106,7 +106,9 @@ def test_the_name_of_a_class_breaks_in_its_title():
     assert hook("breaks").breakable("<h1>Replay a log<") == "<h1>Replay a log<"
 
 
-@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("docs/service/*.md")]), ids=lambda page: page.stem
+)
 def test_every_column_of_a_table_has_a_name(page):
     lines = page.read_text(encoding="utf-8").splitlines()
     heads = [line for line, below in pairwise(lines) if line.startswith("|") and below.startswith("| ---")]
