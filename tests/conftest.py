@@ -19,11 +19,11 @@ def pytest_configure() -> None:
 
 
 RARE = re.compile(
-    "guard|singles|DoublyRobust-abstained|Stacked|UCBDSG"
+    "guard|singles|DoublyRobust-abstained|DoublyRobust-experts2|[Ss]tacked|UCBDSG|ucb_dsg"
     "|(exp3_abs|doubly_robust)_capacity|exp3_abs_share|EXP3-ABS, shares"
 )
 """Parameters that need kernels of their own, which take seconds to compile and are used by few."""
-SLOW_PAGES = {"doubly-robust.md", "capacity.md", "which.md"}
+SLOW_PAGES = {"doubly-robust.md", "capacity.md", "which.md", "memory.md"}
 """Pages whose examples need kernels of their own."""
 
 

@@ -185,6 +185,7 @@ def cached():
     return loss
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "loss", [Half(0.5), Half(weight=np.float32(0.25), levels=(3,)), Data(0.5), Slots(0.5), cached()]
 )

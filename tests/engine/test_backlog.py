@@ -53,8 +53,9 @@ def test_without_any_label_nothing_is_learnt(name):
     assert learner.pending == (1, *(d.round for d in decisions if not d.abstained))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MAKE)
-@pytest.mark.parametrize("delay", [pytest.param(1_000, marks=pytest.mark.long), 10**9])
+@pytest.mark.parametrize("delay", [1_000, 10**9])
 def test_before_the_first_label_a_simulated_learner_draws_from_the_prior(name, delay):
     """The share of reviews is that of the prior: of a learner that decides on every row as its first."""
     X, y = rounds(1_000)

@@ -151,6 +151,7 @@ def test_it_is_played_as_the_public_functions_play_it(folder, alone):
     assert alone.filter(t=300).group_by("learner").agg(pl.col("abstained").sum())["abstained"].n_unique() == 3
 
 
+@pytest.mark.long
 def test_two_workers(folder, alone, tmp_path):
     session = run([read(folder)], tmp_path / "two", jobs=2)
     assert session.failures == []

@@ -146,6 +146,7 @@ def test_they_are_played_as_the_public_functions_play_them(folder, alone):
     assert last(alone, study="levels", **(where | {"dataset": "drawn"}))["loss"] == np.cumsum(trace.loss)[-1]
 
 
+@pytest.mark.long
 def test_two_workers(studies, alone, tmp_path):
     session = run(studies, tmp_path / "two", jobs=2)
     assert session.failures == []

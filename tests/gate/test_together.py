@@ -50,6 +50,7 @@ def shown(cases):
     return [(case.action, case.model, case.threshold, case.answer, case.answers[COMBINED]) for case in cases]
 
 
+@pytest.mark.long
 def test_alarms_stakes_and_a_combination_in_tables_are_those_of_single_cases():
     log = log_of(broken=700)
     one, other = (ab.Gate(NAMES, combine=True, **OPTIONS) for _ in range(2))

@@ -119,6 +119,7 @@ def test_rules_with_functions_and_other_domains():
     check_learner(lambda: MAKE["three"](cost=0.3, domain=np.array([[0.0, 5.0], [1.0, 6.0]])))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("eta", ["anytime", "tuned", 0.1])
 def test_rules_with_every_rate(eta):
     check_learner(lambda: MAKE["grid"](cost=0.3, eta=eta, horizon=200))

@@ -56,9 +56,9 @@ def test_rules_all_learners_obey(name):
     check_learner(lambda: ab.Exp3(EXPERTS[name], cost=0.3, seed=1))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", COSTS)
 @pytest.mark.parametrize("loss", ["zero_one", "ramp"])
-@pytest.mark.sample(2)
 def test_rules_with_every_cost_and_loss(name, loss):
     check_learner(lambda: ab.Exp3(RINGS, cost=COSTS[name], loss=loss, eta=0.05, seed=1))
 

@@ -130,6 +130,7 @@ def test_whole_runs_equal_the_twin(name, eta, T, cost, loss, delay):
     np.testing.assert_allclose(learner.weights, twin.q(T + 1), rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["cells", pytest.param("singles in runs", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("eta", "ix"),

@@ -143,6 +143,7 @@ def learnt(kind, feedback, floor, experts, memory=None, guard=None):
     return learner
 
 
+@pytest.mark.long
 @each_kind
 @pytest.mark.parametrize("experts", [RINGS, BALLS], ids=["rings", "balls"])
 @pytest.mark.parametrize(("feedback", "floor"), [

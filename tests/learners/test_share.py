@@ -19,6 +19,7 @@ def test_rules_all_learners_obey(experts):
     check_learner(lambda: ab.Exp3Abs(experts, cost=0.3, memory="share", seed=1))
 
 
+@pytest.mark.long
 def test_nobody_falls_below_a_share():
     """After n rounds learnt every expert has a probability of 1 / (K (n + 1)) at least, and all sum to 1."""
     X, y = ab.datasets.load("synthetic", n=3000, seed=0)

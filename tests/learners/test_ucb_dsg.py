@@ -17,6 +17,8 @@ from ..instances import delays, games, tables
 from ..reference.game import written_out
 from ..reference.ucb_dsg import ucb_dsg
 
+pytestmark = pytest.mark.long  # its kernels are its own, and take long to compile
+
 SEED = 7
 slacks = st.sampled_from([(1.0, 1.0), (0.001, 0.1), (0.0005, 0.01), (0.0002, 0.02), (0.0, 0.0), (0.01, 0.001)])
 

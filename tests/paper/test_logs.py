@@ -155,6 +155,7 @@ def test_what_is_played():
     }
 
 
+@pytest.mark.long
 def test_interrupted_and_resumed(tmp_path, monkeypatch):
     study = small()
     whole = run([study], tmp_path / "whole", jobs=1)

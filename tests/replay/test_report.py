@@ -527,6 +527,7 @@ def test_other_review_prices_are_shown_only_if_they_are_known():
         assert 'id="what-if"' not in page.html(replay)
 
 
+@pytest.mark.long
 def test_the_slider_in_a_browser(tmp_path):
     sync = pytest.importorskip("playwright.sync_api", reason="the slider is tested with Playwright, which is not here")
     if not CHROMIUM.exists():

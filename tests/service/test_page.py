@@ -223,6 +223,7 @@ def test_a_case_that_somebody_else_has_labelled_makes_room_for_the_next(tab, api
     api.delete("/v1/gates/shared")
 
 
+@pytest.mark.long
 def test_the_mode_changes_only_after_a_confirmation(tab, api):
     fill(api, "modes", 3)
     page = tab.go("/ui/gates/modes").page
@@ -246,6 +247,7 @@ def test_the_mode_changes_only_after_a_confirmation(tab, api):
     api.delete("/v1/gates/modes")
 
 
+@pytest.mark.long
 def test_prices_change_only_after_a_confirmation(tab, api):
     fill(api, "prices", 3)
     page = tab.go("/ui/gates/prices").page
@@ -267,6 +269,7 @@ def test_prices_change_only_after_a_confirmation(tab, api):
     api.delete("/v1/gates/prices")
 
 
+@pytest.mark.long
 def test_numbers_move_by_themselves(tab, api):
     fill(api, "moves", 3)
     tab.go("/ui/gates/moves")

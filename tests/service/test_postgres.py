@@ -242,6 +242,7 @@ def test_a_stale_owner_writes_nothing(url):
 
 
 @pytest.mark.parametrize("how", ["dies", "is cut off"])
+@pytest.mark.sample(1)
 def test_another_replica_takes_over_within_the_lease(server, url, proxy, how):
     async def scenario():
         one = replica(through(proxy, url, server), address="http://one")
@@ -297,6 +298,7 @@ serve(sys.argv[1], port=int(sys.argv[2]), lease=float(sys.argv[3]))
 """
 
 
+@pytest.mark.long
 def test_servers_pass_calls_on_and_a_killed_one_is_replaced(url):
     import httpx
 

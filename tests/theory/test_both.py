@@ -138,6 +138,7 @@ def pseudo_regret(n, eta, seeds, error=0.5, cost=0.3):
     return np.mean(found)
 
 
+@pytest.mark.long
 def test_regret_in_independent_rounds():
     """A gap of 0.2: ten times the rounds, less than twice the regret (square roots would have 3.2)."""
     short, long = pseudo_regret(20_000, "both", 10), pseudo_regret(200_000, "both", 10)
