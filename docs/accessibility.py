@@ -46,7 +46,7 @@ def main() -> int:
     Returns:
         The exit code: 1 if something serious was found, 2 if there is no browser or no page.
     """
-    site, names = Path(sys.argv[1]), sys.argv[2:]
+    site, names = Path(sys.argv[1]).resolve(), sys.argv[2:]
     chromium = shutil.which(os.environ.get("CHROMIUM", "chromium"))
     if chromium is None or not (site / "index.html").exists():
         print("This needs Chromium, and the site that `make docs` builds.", file=sys.stderr)

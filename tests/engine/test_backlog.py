@@ -77,6 +77,7 @@ def test_with_labels_at_once_no_round_waits(name):
         assert not learner._backlog.unlabelled
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("delay", [1, 3, 50, 10**6])
 @pytest.mark.parametrize("name", [*MAKE, "UCB", "UCBGT"])
 def test_live_equals_simulated_from_the_first_answer_on(name, delay):
