@@ -26,7 +26,6 @@ extensions = [
     "descriptions",
     "examples",
     "formulas",
-    "icons",
     "parameters",
     "thumbnails",
     "offline",

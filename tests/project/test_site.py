@@ -62,15 +62,9 @@ def test_links_elsewhere_are_left_alone():
     assert target("a/b.html", "#d") == ("a/b.html", "d")
 
 
-def test_an_icon_is_found_by_each_of_its_names():
-    house = '"house":[576,512,[127968,"home"],"f015","M1 2z"]'
-    script = f'x={{{house},"address-list":[1,2,[],"f0","M9z"],list:[3,4,[],"f1","M5z"]}}'
-    icons = hook("icons")
-    assert 'viewBox="0 0 576 512"' in icons.icon(script, "house")
-    assert icons.icon(script, "home") == icons.icon(script, "house")
-    assert "M5z" in icons.icon(script, "list")
-    with pytest.raises(LookupError, match="the theme has no icon nothing"):
-        icons.icon(script, "nothing")
+def test_what_opens_a_part_of_the_menu_has_a_name():
+    menu = '<details><summary><span class="toctree-toggle" role="presentation">'
+    assert hook("contents").with_names(menu).startswith('<details><summary aria-label="More pages"><span')
 
 
 def test_a_description_is_the_first_paragraph_cut_after_a_word():
