@@ -88,7 +88,7 @@ def test_bands_are_over_draws_where_there_is_one_expert_set():
     assert line.sd[-1] == pytest.approx(0.01)
     assert [end[-1] for end in grid.panels[0].band(line)] == pytest.approx([0.202, 0.218])  # of 0.2, 0.21 and 0.22
     text = caption(study, "regret", grid)
-    assert "bands reach from the 10% to the 90% quantile over 3 draws of the data; K = 12." in text
+    assert "bands reach from the 10 % to the 90 % quantile over 3 draws of the data; K = 12." in text
     assert study_grids(study_frame().clear(), study) == {}
 
 

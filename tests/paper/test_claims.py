@@ -158,7 +158,7 @@ def test_paired_tests():
                 parts.append(rows("regret", f"s{k}", 0.1, "UCB-GT", 0.22 + error, expert_set=expert_set))
         return judged(1, pl.concat(parts)).numbers
 
-    how = "(paired t tests over 5 expert sets, 5%, Holm's correction)"
+    how = "(paired t tests over 5 expert sets, 5 %, Holm's correction)"
     assert f"significantly so on 3 of 3 {how}" in verdict(3, noise)
     assert f"significantly so on 0 of 3 {how}" in verdict(3, 20 * noise)
     weak = 5.2 * noise  # p is about 0.03: significant alone, not among three
@@ -256,8 +256,8 @@ def test_close_to_fs():
     near = verdict(FAR, ORDERED, ORDERED, ORDERED)  # the deviation of +-0.008 is 0.0113, the gap 0.01
     assert near.verdict == "holds"
     assert places(near) == [("s0", 0.1), ("s0", 0.2)]
-    assert "24.1% of the way from FS to UCB, 8.0 times FS's" in near.fails_at[0].note
-    assert "on 3 of 4 sets (median 3%" in near.numbers
+    assert "24.1 % of the way from FS to UCB, 8.0 times FS's" in near.fails_at[0].note
+    assert "on 3 of 4 sets (median 3 %" in near.numbers
     assert "on 3 (median 2.0 times)" in near.numbers
     assert "deviation on 3 of the sets (6 of the settings)" in near.numbers
     assert verdict(FAR, ORDERED, ORDERED, ORDERED, spread=0.006).verdict == "holds in part"  # not within 0.0085
@@ -528,7 +528,7 @@ def test_linear_regret():
         return judged(11, bias_runs("bias-problem", {bias.OWN: own, "UCB-NT": nt, "UCB-GT": gt}))
 
     assert verdict(0.8, 0.0, 0.1).verdict == "holds"
-    assert "80% of 10 runs of UCB-NT, own graph" in verdict(0.8, 0.0, 0.1).numbers
+    assert "80 % of 10 runs of UCB-NT, own graph" in verdict(0.8, 0.0, 0.1).numbers
     assert verdict(0.3, 0.0, 0.0).verdict == "holds in part"
     assert verdict(0.8, 0.4, 0.0).verdict == "holds in part"
     assert verdict(0.0, 0.0, 0.0).verdict == "fails"
@@ -799,7 +799,7 @@ def test_close_calls():
         return judged(24, empty(), **growth(found))
 
     assert verdict(10.0, 40.0).verdict == "holds"
-    assert "at most 0.800 of it; M* is 40% to 40% of it, and 1 are below the rest alone" in verdict(10.0, 40.0).numbers
+    assert "at most 0.800 of it; M* is 40 % to 40 % of it, and 1 are below the rest alone" in verdict(10.0, 40.0).numbers
     assert verdict(10.0, 60.0).verdict == "holds in part"
     assert places(verdict(10.0, 60.0)) == [("d = 1, gamma = 0.2, T = 100", None)]
     assert verdict(60.0).verdict == "fails"

@@ -129,7 +129,7 @@ def test_captions_say_what_was_played():
     assert "bands one standard deviation over 2 expert sets, each the mean of 2 draws of the data; K = 2,000." in text
     assert "UCB-GT with β = 0.625 (the paper's β is 2.5); EXP3-ABS (the paper's, but" in text
     one = sets.of_regret(sets.REGRET_FIRST.show(source(REGRET, ["UCB", "FS"], sets=1, studies=studies)))
-    assert "bands reach from the 10% to the 90% quantile over 2 draws of the data; K = 2,000." in one
+    assert "bands reach from the 10 % to the 90 % quantile over 2 draws of the data; K = 2,000." in one
     assert "Not among" not in one
     mixed = pl.concat([curves(REGRET[:1], sets=1, draws=1), curves(REGRET[1:2])])
     assert "over up to 2 expert sets" in sets.of_regret(sets.REGRET_FIRST.show(Results(mixed)))
@@ -193,7 +193,7 @@ def test_captions_compare_what_is_there():
     assert "UCB-GT's average regret is below UCB-NT's in 15 of 15 and below UCB's in 15 of 15 panels" in text
     assert "+0.014" in text  # (4 - 1) * 0.15 / sqrt(1000)
     text = sets.abstention(sets.ABSTENTION_FIRST.show(given))
-    assert "FS 50% at c = 0.1, 50% at c = 0.2, 50% at c = 0.3" in text
+    assert "FS 50 % at c = 0.1, 50 % at c = 0.2, 50 % at c = 0.3" in text
     worse = source(REGRET[:1], ["UCB-GT", "UCB"])
     assert "below UCB's in 0 of 1" in sets.regret(sets.REGRET_FIRST.show(worse))
     alone = sets.REGRET_FIRST.show(source(REGRET[:1], ["mine"]))

@@ -22,7 +22,7 @@ _COLOURS = {"holds": "green", "holds in part": "yellow", "fails": "red", "not ju
 PART = 0.5
 """A claim about all settings holds in part if it is true in at least half of them: it is then the rule, with
 exceptions. In fewer it is the exception itself."""
-IN_ALL = f"It holds if so in every setting, in part if in at least {PART:.0%} of them."
+IN_ALL = f"It holds if so in every setting, in part if in at least {100 * PART:.0f} % of them."
 """`by_share` of settings, in words."""
 
 

@@ -291,7 +291,7 @@ def describe_bands(repeated: Sequence[Repetitions]) -> str:
         each = f", each the mean of {most}{draws} draws of the data" if draws > 1 else ""
         text = f"Lines are means and bands one standard deviation over {most}{sets} expert sets{each}"
     elif draws > 1:
-        ends = f"from the {LOW:.0%} to the {HIGH:.0%} quantile"
+        ends = f"from the {100 * LOW:.0f} % to the {100 * HIGH:.0f} % quantile"
         text = f"Lines are means and bands reach {ends} over {most}{draws} draws of the data"
     else:
         text = "Lines are single runs, so without a band"

@@ -47,7 +47,7 @@ FALLS = Claim(
     6,
     "The fraction abstained falls as the cost grows.",
     "A check is a set and one of the paper's four learners: the fraction at T falls from each cost of figures 9 and 10 "
-    f"to the next. It holds if all checks do, in part if at least {PART:.0%}.",
+    f"to the next. It holds if all checks do, in part if at least {100 * PART:.0f} %.",
     fraction_falls,
     changed=CHANGED,
 )
@@ -136,8 +136,8 @@ LARGE_AND_SMALL = Claim(
     19,
     "The fraction abstained is large at c = 0.001 and small at c = 0.9.",
     f"A check is a set and one of the paper's four learners, at T: large is at least {LARGE:g}, small at most "
-    f"{SMALL:g}. It holds if all checks do, in part if at least {PART:.0%}. Checks that no learner could pass, as each "
-    "rule abstains on less of the rows, count, and the numbers say how many they are.",
+    f"{SMALL:g}. It holds if all checks do, in part if at least {100 * PART:.0f} %. Checks that no learner could pass, "
+    "as each rule abstains on less of the rows, count, and the numbers say how many they are.",
     large_and_small,
     changed=CHANGED,
 )

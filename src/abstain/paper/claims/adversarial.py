@@ -113,7 +113,7 @@ def root_of_log(results: Results) -> Finding:
     chance = LEAD * settings[0].learners[BANDIT].t[-1] * (1.0 - 1.0 / K)
     shares = {OURS: float((ours / chance).max()), BANDIT: float((bandit / chance).max())}
     if max(shares.values()) > LEARNT:
-        listed = ", ".join(f"{name} has up to {share:.0%}" for name, share in shares.items())
+        listed = ", ".join(f"{name} has up to {100 * share:.0f} %" for name, share in shares.items())
         return Finding("not judged", f"Of the regret of drawing uniformly {listed}: growth says nothing there.")
     slow, fast = slope(np.log(K), ours), slope(K, bandit / np.sqrt(np.log(K)))
     ends = f"{ours[-1]:,.0f} and {bandit[-1]:,.0f} (chance {chance[-1]:,.0f})"
@@ -141,8 +141,8 @@ ROOT_OF_LOG = Claim(
     f"less by {LEAD:g}, whatever K is, at their tuned rates: the slope of log mean regret at T against log log K is at "
     f"most 1/2 + {NOISE:g} for EXP3-ABS; for EXP3, whose bound has sqrt(K log K), that of log(regret / sqrt(log K)) "
     f"against log K is between {ROOT[0]:g} and {ROOT[1]:g}, nearer to 1/2 than to 0 and to 1; EXP3-ABS has less at the "
-    f"largest K. It holds if all are so, in part if some. It is judged if both have at most {LEARNT:.0%} of the regret "
-    "of drawing uniformly at every K, since chance passes for growth elsewhere.",
+    f"largest K. It holds if all are so, in part if some. It is judged if both have at most {100 * LEARNT:.0f} % of "
+    "the regret of drawing uniformly at every K, since chance passes for growth elsewhere.",
     root_of_log,
     changed=f"{CHANGED} Once more later: with a lead of sqrt(K/T) a learner that draws uniformly passed for one whose "
     "regret grows as sqrt(K). Now the lead is one number for all K, and learners are compared with chance; a trial run "
@@ -247,8 +247,8 @@ GROWTH = Claim(
     "grid with each gamma; on the grid, that against log(1/gamma) at the largest T is at most d/(d + 2); each plus "
     f"{LOGARITHMS:g}, which leaves room for the rate's logarithms. Games in which theorem 2's bound with its proof's "
     "constants (for the three actions: with the best of several gammas) is above T are left out, as it says nothing "
-    f"there; nothing is judged if fewer than {PART:.0%} of the slopes remain. It holds if all are so, in part if at "
-    f"least {PART:.0%}.",
+    f"there; nothing is judged if fewer than {100 * PART:.0f} % of the slopes remain. It holds if all are so, in part "
+    f"if at least {100 * PART:.0f} %.",
     grows_no_faster,
     changed=f"{CHANGED} Later, games in which the bound is above T were left out.",
 )
@@ -283,8 +283,8 @@ def below_with_close_calls(results: Results) -> Finding:
         )
     numbers = (
         f"Below the bound on {len(shares) - len(fails)} of the {len(shares)} settings in which it says something; "
-        f"regret is at most {max(shares):.3f} of it; M* is {min(parts):.0%} to {max(parts):.0%} of it, and {without} "
-        "are below the rest alone."
+        f"regret is at most {max(shares):.3f} of it; M* is {100 * min(parts):.0f} % to {100 * max(parts):.0f} % of it, "
+        f"and {without} are below the rest alone."
     )
     return Finding(by_share(len(shares) - len(fails), len(shares)), numbers, fails, ["adversarial-grid"])
 

@@ -47,7 +47,7 @@ def linear_regret(results: Results) -> Finding:
         verdict = "holds"
     elif shares[OWN] > safe:
         verdict = "holds in part"
-    listed = ", ".join(f"{share:.0%} of {len(runs[name])} runs of {name}" for name, share in shares.items())
+    listed = ", ".join(f"{100 * share:.0f} % of {len(runs[name])} runs of {name}" for name, share in shares.items())
     numbers = f"Linear regret (half the gap of {gap:.4f} or more in every late round) in {listed}."
     fails = [] if verdict == "holds" else [Failure(dataset, instance.cost, f"linear in {listed}")]
     return Finding(verdict, numbers, fails, [run.study for run in runs[OWN]])
@@ -56,9 +56,9 @@ def linear_regret(results: Results) -> Finding:
 BIAS_PROBLEM = Claim(
     11,
     "UCB-NT on the instance's own graph has linear regret on the bias problem.",
-    f"A run is linear if over its second half it pays at least {LINEAR:.0%} of the gap in every round on average. "
-    f"It holds if at least {OFTEN:.0%} of the runs on the own graph are, and at most {SELDOM:.0%} of "
-    "those of UCB-NT on the subset graph and of UCB-GT; in part if merely more than of these.",
+    f"A run is linear if over its second half it pays at least {100 * LINEAR:.0f} % of the gap in every round on "
+    f"average. It holds if at least {100 * OFTEN:.0f} % of the runs on the own graph are, and at most "
+    f"{100 * SELDOM:.0f} % of those of UCB-NT on the subset graph and of UCB-GT; in part if merely more than of these.",
     linear_regret,
 )
 
@@ -107,11 +107,11 @@ PROPOSITION = Claim(
     12,
     "UCB-NT on the instance's own graph has linear regret on proposition 1's construction, with a probability that "
     "grows with p, towards 1.",
-    f"A run is linear, that is, trapped, if over its second half it pays at least {LINEAR:.0%} of the gap in every "
-    "round on average; games in which the rare input is expected less than "
+    f"A run is linear, that is, trapped, if over its second half it pays at least {100 * LINEAR:.0f} % of the gap in "
+    "every round on average; games in which the rare input is expected less than "
     f"{SEEN} times there are left out. It holds if the share of trapped runs falls from no p to the next by more than "
-    f"{SLACK:g}, is larger at the largest p than at the smallest, and at least {ALL:.0%} there; in part if merely "
-    "larger. (For a given p the proposition promises nothing: its proof chooses p last. Runs on the "
+    f"{SLACK:g}, is larger at the largest p than at the smallest, and at least {100 * ALL:.0f} % there; in part if "
+    "merely larger. (For a given p the proposition promises nothing: its proof chooses p last. Runs on the "
     "subset graph are shown, and decide nothing.)",
     trapped_more_often,
     changed=CHANGED,

@@ -39,7 +39,7 @@ def ratio(setting: Setting) -> float:
 
 def _shown(setting: Setting) -> str:
     regrets = ", ".join(f"{name} {setting.regret(name):.4f}" for name in ("UCB-GT", "FS", "UCB"))
-    return f"{distance(setting):.1%} of the way from FS to UCB, {ratio(setting):.1f} times FS's ({regrets})"
+    return f"{100 * distance(setting):.1f} % of the way from FS to UCB, {ratio(setting):.1f} times FS's ({regrets})"
 
 
 def close_to_fs(results: Results) -> Finding:
@@ -54,9 +54,10 @@ def close_to_fs(results: Results) -> Finding:
     within = [s for s in settings if s.regret("UCB-GT") - s.regret("FS") <= s.learners["FS"].regret_sd[-1]]
     inside = {setting.dataset for setting in within}
     numbers = (
-        f"At most {CLOSE:.0%} of the way from FS to UCB at every cost on {len(near)} of {len(sets)} sets (median "
-        f"{np.median([distance(s) for s in settings]):.0%} in {scope(settings, main_study(results))}); at most "
-        f"{ALMOST:g} times FS's regret on {len(almost)} (median {np.median([ratio(s) for s in settings]):.1f} times); "
+        f"At most {100 * CLOSE:.0f} % of the way from FS to UCB at every cost on {len(near)} of {len(sets)} sets "
+        f"(median {100 * np.median([distance(s) for s in settings]):.0f} % in "
+        f"{scope(settings, main_study(results))}); at most {ALMOST:g} times FS's regret on {len(almost)} "
+        f"(median {np.median([ratio(s) for s in settings]):.1f} times); "
     )
     asked = [len(near) > MOST * len(sets), len(almost) > MOST * len(sets)]
     if max(setting.expert_sets for setting in settings) < 2:
@@ -77,10 +78,10 @@ def close_at_extremes(results: Results) -> Finding:
     fails = [Failure(s.dataset, s.cost, _shown(s)) for s in settings if distance(s) > CLOSE]
     nearer = sum(_gap(setting)[-1] < _gap(setting)[0] for setting in settings)
     numbers = (
-        f"Within {CLOSE:.0%} of the way from FS to UCB on {len(settings) - len(fails)} of {scope(settings, 'extreme')} "
-        f"(median {np.median([distance(s) for s in settings]):.0%}; the median of its regret is "
-        f"{np.median([ratio(s) for s in settings]):.1f} times FS's); from t = sqrt(T) to T the gap to FS shrinks on "
-        f"{nearer}."
+        f"Within {100 * CLOSE:.0f} % of the way from FS to UCB on {len(settings) - len(fails)} of "
+        f"{scope(settings, 'extreme')} (median {100 * np.median([distance(s) for s in settings]):.0f} %; "
+        f"the median of its regret is {np.median([ratio(s) for s in settings]):.1f} times FS's); "
+        f"from t = sqrt(T) to T the gap to FS shrinks on {nearer}."
     )
     return Finding(by_share(len(settings) - len(fails), len(settings)), numbers, fails, [s.study for s in settings])
 
@@ -95,8 +96,8 @@ _CLOSE = f"(UCB-GT - FS) / (UCB - FS) at T is at most {CLOSE:g}"
 CLOSE_TO_FS = Claim(
     4,
     "UCB-GT is close to FS on most data sets, within the standard deviation on some.",
-    f"Three things are asked. Close, as curves on one axis: {_CLOSE}, at each cost of more than {MOST:.0%} of the "
-    "sets. "
+    f"Three things are asked. Close, as curves on one axis: {_CLOSE}, at each cost of more than {100 * MOST:.0f} % of "
+    "the sets. "
     f'"Almost the best regret": UCB-GT has at most {ALMOST:g} times FS\'s, at each cost of as many sets. Within: '
     "UCB-GT "
     f"- FS is at most FS's standard deviation, on at least {SOME} sets (not asked with one expert set, which has "
@@ -162,7 +163,7 @@ MORE_EDGES = Claim(
     16,
     "In general, provided that the bias of the estimates is controlled, the more edges the less regret.",
     f"Of any two of the paper's four learners, the one with more edges at T has less R_T/T. Pairs that differ by "
-    f"{TIED:.0%} of the edges or less are named, but not compared. {IN_ALL}",
+    f"{100 * TIED:.0f} % of the edges or less are named, but not compared. {IN_ALL}",
     more_edges,
     of_readings=True,
     changed=CHANGED,

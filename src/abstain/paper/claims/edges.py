@@ -106,8 +106,8 @@ HOW_MANY = Claim(
     f"At T: UCB-GT {LEAST} to {MOST} million in whole millions, so from {LEAST - 0.5:g} to below {MOST + 0.5:g} (the "
     f"paper rounds: it publishes 3.07 to 3.29), and at least {TIMES} times UCB-NT's; UCB-NT within a factor of "
     f"{ORDER:g} of {UCB_NT:,}; FS K^2, about {FULL} million. It holds if so in both settings of figure 5 (those that "
-    f"were run) and, in general, at all costs of more than {GENERAL:.0%} of the other sets; in part if only one of "
-    "these is so.",
+    f"were run) and, in general, at all costs of more than {100 * GENERAL:.0f} % of the other sets; in part if only "
+    "one of these is so.",
     how_many_edges,
     of_readings=True,
     changed=CHANGED,

@@ -54,7 +54,7 @@ def tested(settings: Sequence[Setting], better: str, worse: str) -> str:
     corrected = holm([p_value(one, other) for one, other in pairs])
     n = sum(p <= LEVEL and one.mean() < other.mean() for p, (one, other) in zip(corrected, pairs, strict=True))
     sets = " or ".join(str(size) for size in sorted({len(one) for one, _ in pairs}))
-    how = f"paired t tests over {sets} expert sets, {LEVEL:.0%}, Holm's correction"
+    how = f"paired t tests over {sets} expert sets, {100 * LEVEL:.0f} %, Holm's correction"
     return f"significantly so on {n} of {len(pairs)} ({how})"
 
 
@@ -135,7 +135,7 @@ def elsewhere(role: str, results: Results) -> Finding:
 
 _LESS = (
     f"Less is a smaller mean R_T/T, by however little. {IN_ALL} The numbers also tell how many differences are "
-    f"significant, which decides nothing: paired t tests, two-sided, over the expert sets, at {LEVEL:.0%} with "
+    f"significant, which decides nothing: paired t tests, two-sided, over the expert sets, at {100 * LEVEL:.0f} % with "
     "Holm's correction for the number of settings."
 )
 _RINGS = "Empty rings act as experts that never abstain, so the lead of UCB-GT over UCB-NT rests on this reading."

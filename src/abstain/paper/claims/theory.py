@@ -105,7 +105,7 @@ def _claim(number: int, text: str, learner: str, bound: Any) -> Claim:
         f"{learner}'s mean regret is at most the bound with its proof's constants, for the best covering of G^SUB, at "
         "every checkpoint where the bound is below T max Delta; and the slope of log R_t against log t from T/10 to T "
         f"is at most {LOGARITHMIC:g} (a logarithm has about 0.09, sqrt(t) 0.5). Each is a check in each setting; it "
-        f"holds if all do, in part if at least {PART:.0%}."
+        f"holds if all do, in part if at least {100 * PART:.0f} %."
     )
     return Claim(number, text, rule, partial(below_and_logarithmic, learner, bound))
 

@@ -66,7 +66,7 @@ def abstention(shown: PanelGrid) -> str:
         for cost in sorted({panel.cost for panel in panels}):
             ends = [end for panel in panels if panel.cost == cost and (end := panel.last(learner)) is not None]
             if ends:
-                means.append(f"{sum(ends) / len(ends):.0%} at c = {cost:g}")
+                means.append(f"{100 * sum(ends) / len(ends):.0f} % at c = {cost:g}")
         if means:
             parts.append(f"{learner} {', '.join(means)}")
     ends_with = f"; at the end, on average over the sets: {'; '.join(parts)}" if parts else ""

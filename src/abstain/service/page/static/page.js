@@ -85,11 +85,12 @@
     const put = (id, data, more, y) => Plotly.react(byId(id), data, layout(more, y, narrow), config);
     put("price", shown.price.map((line) => trace(line.y, line.name, line.colour, { opacity: line.kind === "model" && !dark.matches ? 0.8 : 1, line: { color: line.kind === "gate" ? style("--mark") : line.kind === "today" ? style("--ink") : line.colour, width: line.kind === "gate" ? 3.5 : line.kind === "today" ? 2 : 1.5, dash: DASHES[line.kind] }, hovertemplate: "%{y:.3g}" })), {}, {});
     legend("price-legend", shown.price.slice().reverse().map((line) => ({ ...line, colour: line.kind === "gate" ? style("--mark") : line.kind === "today" ? style("--ink") : line.colour })), false);
-    const share = { tickformat: ".0%", hoverformat: ".1%" };
-    const limit = shown.capacity === null ? [] : [trace(shown.x.map(() => shown.capacity), "capacity", style("--warn"), { line: { color: style("--warn"), width: 1.5, dash: "dot" } })];
-    put("reviewed", [trace(shown.reviewed, "reviewed", style("--mark")), ...limit], {}, share);
+    const share = { ticksuffix: " %", tickformat: ",~g", hoverformat: ".1f" };
+    const inPerCent = (y) => y.map((one) => (one === null ? null : 100 * one));
+    const limit = shown.capacity === null ? [] : [trace(shown.x.map(() => 100 * shown.capacity), "capacity", style("--warn"), { line: { color: style("--warn"), width: 1.5, dash: "dot" } })];
+    put("reviewed", [trace(inPerCent(shown.reviewed), "reviewed", style("--mark")), ...limit], {}, share);
     put("threshold", [trace(shown.threshold, "threshold", style("--mark"), { line: { color: style("--mark"), width: 2, shape: "hv" } })], {}, { range: [0, 1.02], hoverformat: ".3f" });
-    put("followed", shown.followed.map((line) => trace(line.y, line.name, line.colour, { stackgroup: "all", line: { color: line.colour, width: 0 }, fillcolor: line.colour })), {}, { ...share, range: [0, 1] });
+    put("followed", shown.followed.map((line) => trace(inPerCent(line.y), line.name, line.colour, { stackgroup: "all", line: { color: line.colour, width: 0 }, fillcolor: line.colour })), {}, { ...share, range: [0, 100] });
     legend("followed-legend", shown.followed, true);
   }
   dark.addEventListener("change", draw);
