@@ -1,14 +1,19 @@
 """Combining models on logs, against what else could be done: `python -m benchmarks.logs [seeds [log ...]]`.
 
+`python -m benchmarks.logs before COMMIT [seeds [log ...]]` compares with the gate of an earlier commit instead.
+
 Every log has distinct rows. Policies see the labels of their own answers alone, at once or 1,500 rows late. The first
 tenth is not scored: tuned, re-tuned and the taught stack know its labels, too. Logs of real models need the data sets
 (`ABSTAIN_DATA`) and scikit-learn.
 """
 
 import os
+import subprocess
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +27,7 @@ from abstain.gate.prices import weighed
 from abstain.paper.logs.recipes import Noise, Outage, Population, Recipe, Recorded, Still, Switch, make
 from abstain.typing import Floats, Ints
 
+from .before import ROOT, checkout
 from .fraud import ALARM, SETTINGS, fraud_log
 from .table import at_most, console, show
 
@@ -280,7 +286,49 @@ def judge(found: dict[tuple[str, int], dict[str, float]], names: Iterable[str]) 
     show(f"What was to be reached on {len(cells)} logs", ["", "at most", "reached", ""], rows)
 
 
+def play_before(commit: str, seeds: int, names: list[str]) -> None:
+    """Print what the gate costs, per cent of what that of an earlier commit costs on the same logs."""
+    rows, worst = [], {COMBINED: [], GATE: []}  # type: dict[str, list[float]]
+    names = [name for name in names if not name.startswith("fraud")]  # whose prices gates could not have
+    with checkout(commit) as tree, tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            shown = [name]
+            logs = [LOGS[name](seed) for seed in range(FIRST_SEED, FIRST_SEED + seeds)]
+            for delay in DELAYS:
+                lost = np.zeros(3)
+                for seed, log in enumerate(logs):
+                    first, path = len(log.truth) // 10, Path(folder, "log.npz")
+                    np.savez(
+                        path, answers=log.answers, confidence=log.confidence, truth=log.truth, two=log.n_classes == 2
+                    )
+                    words = [sys.executable, "-m", "benchmarks.single", path, str(delay), str(seed), str(COST)]
+                    environment = os.environ | {
+                        "PYTHONPATH": str(tree / "src"),
+                        "NUMBA_CACHE_DIR": str(Path(folder, "c")),
+                    }
+                    run = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True)
+                    if run.returncode != 0:
+                        sys.exit(f"{commit}: its gate failed: {run.stderr}")
+                    losses = [by_gate(log, delay, seed, combine)[first:].mean() for combine in (True, False)]
+                    lost += [*losses, float(run.stdout)]
+                for kind, one in zip(worst, 100.0 * (lost[:2] / lost[2] - 1.0), strict=True):
+                    shown.append(f"{one:+.1f}")
+                    if name in JUDGED:
+                        worst[kind].append(one)
+            rows.append(shown)
+            console.print(name, highlight=False)
+    for word, of in (("mean", np.mean), ("worst", np.max)):
+        both = [f"{of(found):+.1f}" if found else "" for found in worst.values()]
+        rows.append([f"{word}, at once and late, on the judged logs", *both, "", ""])
+    title = f"Loss of the gate, per cent above that of {commit}; labels {' or '.join(map(str, DELAYS))} rows late"
+    show(title, ["log", COMBINED, GATE, "combined, late", "gate, late"], rows)
+
+
 def main(words: list[str]) -> None:
+    if words[:1] == ["before"]:
+        if len(words) < 2:
+            sys.exit("expected a commit: python -m benchmarks.logs before COMMIT [seeds [log ...]]")
+        return play_before(words[1], int(words[2]) if len(words) > 2 else SEEDS, words[3:] or list(LOGS))
     seeds = int(words[0]) if words else SEEDS
     names = words[1:] or list(LOGS)
     found: dict[tuple[str, int], dict[str, float]] = {}

@@ -799,7 +799,8 @@ def test_close_calls():
         return judged(24, empty(), **growth(found))
 
     assert verdict(10.0, 40.0).verdict == "holds"
-    assert "at most 0.800 of it; M* is 40 % to 40 % of it, and 1 are below the rest alone" in verdict(10.0, 40.0).numbers
+    numbers = verdict(10.0, 40.0).numbers
+    assert "at most 0.800 of it; M* is 40 % to 40 % of it, and 1 are below the rest alone" in numbers
     assert verdict(10.0, 60.0).verdict == "holds in part"
     assert places(verdict(10.0, 60.0)) == [("d = 1, gamma = 0.2, T = 100", None)]
     assert verdict(60.0).verdict == "fails"

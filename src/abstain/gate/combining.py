@@ -63,9 +63,9 @@ class Cases(NamedTuple):
             block.losses[rows, -1] = np.where(said < 0, 0.0, self.full[there, said])
             block.risk[rows, -1] = self.risk[there, said]  # the last one is that of no answer, -1
 
-    def part(self, rows: slice, silent: Bools) -> Cases:
-        """Return some of the rows; in those that are ``silent`` the combination hears nobody, and says nothing."""
-        self.code[rows][silent] = -1
+    def part(self, rows: slice, unheard: Bools) -> Cases:
+        """Return some of the rows, in which the combination does not hear the models ``unheard`` (n, P)."""
+        self.code[rows][unheard] = -1
         kinds = self.kinds if len(self.kinds) == 1 else self.kinds[rows]
         return Cases(
             self.code[rows], self.confidence[rows], self.truth[rows], self.full[rows], self.lost[rows], kinds,
@@ -96,8 +96,20 @@ class Lesson(NamedTuple):
 SAVED = ("theta", "covariance", "score", "learnt")
 NO_KINDS = np.zeros((0, 0))
 """All mistakes cost the same."""
+UNHEARD = -1.0
+"""The confidence, in a lesson, of a model in alarm."""
 PREFIX = "gate.combined."
 """What the names of the arrays in a file begin with."""
+
+
+def not_heard(muted: Bools) -> Bools:
+    """Return which models the combination does not hear (n, P): those in alarm, or all, if these are half or more.
+
+    >>> not_heard(np.array([[False, True, False], [False, True, True]]))
+    array([[False,  True, False],
+           [ True,  True,  True]])
+    """
+    return np.asarray(muted | (2 * muted.sum(axis=1, keepdims=True) >= muted.shape[1]))
 
 
 class Combination:
@@ -187,7 +199,7 @@ class Combination:
             self.learn(self.early.pop(t))
 
     def combine(
-        self, said: Sequence[Said | None], prices: Prices, stake: float
+        self, said: Sequence[Said | None], prices: Prices, stake: float, muted: Sequence[bool] | None = None
     ) -> tuple[Said | None, tuple[float, ...]]:
         """Combine what models say in a case. Nothing changes.
 
@@ -195,14 +207,18 @@ class Combination:
             said: What each model says.
             prices: What mistakes cost.
             stake: What is at stake.
+            muted: Which models are in alarm: they are not heard.
 
         Returns:
-            What the combination says, and what it needs to learn: the models' confidences, and what each regression
-            says of each candidate.
+            What the combination says, and what it needs to learn: the models' confidences (`UNHEARD`: in alarm), and
+            what each regression says of each candidate.
         """
         found = self._numbers(prices.task)
         code = [-1 if one is None else found.setdefault(one.answer, len(found)) for one in said]
         confidence = [0.0 if one is None else one.confidence for one in said]
+        if muted is not None:
+            code = [-1 if out else k for k, out in zip(code, muted, strict=True)]
+            confidence = [UNHEARD if out else sure for sure, out in zip(confidence, muted, strict=True)]
         kinds = prices.between(list(found), max(len(found), 2), stake) if prices.by_kind else NO_KINDS
         answer, sure, chances = self.answer(code, confidence, kinds)
         if answer < 0:
@@ -226,11 +242,12 @@ class Combination:
         *answers, _ = case.answers.values()
         found, n = self._numbers(task), len(answers)
         code = [-1 if one is None else found.setdefault(one, len(found)) for one in answers]
+        code = [-1 if sure == UNHEARD else k for k, sure in zip(code, case.lesson, strict=False)]
         expected = n + self.n_candidates(code) * self.chances.shape[1]
         if len(case.lesson) != expected:
             raise DecisionError(f"case: expected {expected} numbers in its lesson, got {len(case.lesson)}")
         seen = observed(learner, case.decision.abstained, case.decision.carry)
-        lesson = Lesson(code, case.lesson[:n], found.get(truth, -1), seen, case.lesson[n:])
+        lesson = Lesson(code, [max(0.0, sure) for sure in case.lesson[:n]], found.get(truth, -1), seen, case.lesson[n:])
         if names == models:
             return lesson
         return lesson.of_models([names.index(model) if model in names else -1 for model in models])

@@ -28,7 +28,7 @@ from .answers import ANSWER, CLASSES, REVIEW, STAKE, TIME, Labels, Plain, Task, 
 from .case import Asked, Case
 from .clock import Clock
 from .combined_play import CombinedGame
-from .combining import COMBINED, Cases, Combination, as_cases, check_combining
+from .combining import COMBINED, Cases, Combination, as_cases, check_combining, not_heard
 from .experts import (
     NO_ANSWER,
     ModelLosses,
@@ -489,11 +489,11 @@ class Gate:
             heard = any(one is not None and not out for one, out in zip(said, muted, strict=True))
             muted = muted if heard else None  # a case that nobody answers takes a review, whatever the capacity
         lesson: tuple[float, ...] = ()
-        if combination is not None:  # nor is it followed while it listens to a model in alarm
-            combined = None
-            if muted is None:
-                combined, lesson = combination.combine(said, self._prices, at_stake)
-            said, muted = [*said, combined], None if muted is None else [*muted, True]
+        if combination is not None:  # it hears the models that are not in alarm, if these are more than half
+            combined, silent = None, muted is not None and 2 * sum(muted) >= len(muted)
+            if not silent:
+                combined, lesson = combination.combine(said, self._prices, at_stake, muted)
+            said, muted = [*said, combined], None if muted is None else [*muted, silent]
         row: list[float] = []
         answers: dict[str, Plain | None] = {}
         confidences: dict[str, float | None] = {}
@@ -583,7 +583,7 @@ class Gate:
             losses = [min(1.0, loss) for loss in full] if prices.staked else full
             combination = self._combination
             lesson = None
-            if combination is not None and case.lesson:  # without one it was left out: it listened to a model in alarm
+            if combination is not None and case.lesson:  # without one it was left out: too many models were in alarm
                 lesson = combination.lesson_of(case, true, self._task, learner, self._models)
             learner.learn(case.decision, losses)
             if combination is not None and lesson is not None:
@@ -764,8 +764,7 @@ class Gate:
                             muted &= (~muted & ~np.isnan(block.confidence[rows])).any(axis=1, keepdims=True)
                         own, all_models = muted.shape[1], whole.confidence.shape[1]
                         X[rows, :own][muted], X[rows, all_models : all_models + own][muted] = NO_ANSWER, 0.0
-                        silent = np.asarray(muted.any(axis=1))
-                        run(table.part(rows), None if cases is None else cases.part(rows, silent), done)
+                        run(table.part(rows), None if cases is None else cases.part(rows, not_heard(muted)), done)
                         if cases is not None:
                             cases.fill_in(whole, rows)
                     played = played_cases(done, self.thresholds, whole, rows.start)

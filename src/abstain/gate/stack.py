@@ -135,7 +135,10 @@ def say(two: bool, code: Ints, confidence: Floats, kinds: Floats, chances: Float
             for other in range(n):
                 if other != k:
                     price += s.pooled[other] / max(1.0, whole) * kinds[k, other]
-        if price < least:
+        named = False  # a candidate that only models in alarm name is none
+        for m in range(code.size):
+            named = named or code[m] == k
+        if named and price < least:
             best, least = k, price
     return best, 1.0 - least
 
