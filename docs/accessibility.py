@@ -7,6 +7,8 @@ reference, which are alike, dark. The exit code is 1 if axe finds anything serio
 import os
 import shutil
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
@@ -15,29 +17,23 @@ from playwright.sync_api import sync_playwright
 SERIOUS = ("serious", "critical")
 
 
-def check(site: Path, names: list[str], chromium: str) -> int:
-    """Print what axe finds; return the number of serious violations."""
-    pages = [page for page in sorted(site.rglob("*.html")) if not page.relative_to(site).as_posix().startswith("_")]
-    pages = [page for page in pages if not names or page.relative_to(site).as_posix() in names]
-    bad = 0
+def check(site: Path, pages: list[Path], chromium: str, scheme: str) -> tuple[list[str], int]:
+    """Open pages in a colour scheme; return what axe finds, and how much of it is serious."""
+    found, bad = [], 0
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for scheme in ("light", "dark"):
-            context = browser.new_context(color_scheme=scheme)
-            tab = context.new_page()
-            for page in pages:
-                if scheme == "dark" and "reference" in page.relative_to(site).parts:
-                    continue
-                tab.goto(page.as_uri())
-                for one in Axe().run(tab).response["violations"]:
-                    bad += one["impact"] in SERIOUS
-                    where = [node["html"][:160] for node in one["nodes"][:3]]
-                    name = page.relative_to(site).as_posix()
-                    print(f"{name} ({scheme}): {one['impact']}: {one['id']}", *where, sep="\n    ")
-            context.close()
+        tab = browser.new_context(color_scheme=scheme).new_page()
+        for page in pages:
+            name = page.relative_to(site).as_posix()
+            if scheme == "dark" and name.startswith("reference/"):
+                continue
+            tab.goto(page.as_uri())
+            for one in Axe().run(tab).response["violations"]:
+                bad += one["impact"] in SERIOUS
+                where = [node["html"][:160] for node in one["nodes"][:3]]
+                found.append("\n    ".join([f"{name} ({scheme}): {one['impact']}: {one['id']}", *where]))
         browser.close()
-    print(f"axe: {len(pages)} pages, {bad} serious violations")
-    return bad
+    return found, bad
 
 
 def main() -> int:
@@ -51,7 +47,15 @@ def main() -> int:
     if chromium is None or not (site / "index.html").exists():
         print("This needs Chromium, and the site that `make docs` builds.", file=sys.stderr)
         return 2
-    return 1 if check(site, names, chromium) else 0
+    pages = [page for page in sorted(site.rglob("*.html")) if not page.relative_to(site).as_posix().startswith("_")]
+    pages = [page for page in pages if not names or page.relative_to(site).as_posix() in names]
+    serious = 0
+    with ProcessPoolExecutor(2) as pool:
+        for found, bad in pool.map(partial(check, site, pages, chromium), ("light", "dark")):
+            print(*found, sep="\n", end="\n" if found else "")
+            serious += bad
+    print(f"axe: {len(pages)} pages, {serious} serious violations")
+    return 1 if serious else 0
 
 
 if __name__ == "__main__":

@@ -158,6 +158,7 @@ def slow_stack(confidence, losses, answers, weights):
     return -(target * np.log(p) + (1 - target) * np.log(1 - p)).sum() + 0.5 * weights @ weights
 
 
+@pytest.mark.long
 def test_the_stack_is_the_best_logistic_regression():
     rng = np.random.default_rng(0)
     confidence = rng.uniform(0.3, 0.99, (80, 3))

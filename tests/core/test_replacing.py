@@ -228,6 +228,7 @@ for i in range(50):
 
 
 @posix
+@pytest.mark.long
 def test_two_processes_save_the_same_file(tmp_path):
     path = tmp_path / "x"
     processes = [subprocess.Popen([sys.executable, "-c", SAVER, str(path), letter]) for letter in "ab"]

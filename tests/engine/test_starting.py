@@ -82,6 +82,7 @@ def test_a_cache_that_is_of_no_use(damaged, tmp_path):
     assert all(path.stat().st_size > 60 for path in before)
 
 
+@pytest.mark.long
 def test_a_cache_that_is_no_folder(tmp_path):
     (tmp_path / "cache").write_text("a file")
     assert run(ADVISE, os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")})[0] == 0

@@ -197,6 +197,7 @@ def test_what_a_key_depends_on(folder, tmp_path):
     assert type(after.make(experts, cost=0.1, loss="zero_one", seed=0, rounds=1)).__name__ == "Sides"
 
 
+@pytest.mark.long
 def test_changed_code_is_run_anew(folder, tmp_path):
     out = tmp_path / "out"
     first = run([read(folder)], out, jobs=1)

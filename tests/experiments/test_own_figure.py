@@ -153,6 +153,7 @@ def test_wrong_paths_stop_before_anything_is_played(tmp_path, keys, why):
     ],
 )
 @pytest.mark.sample(1)
+@pytest.mark.long
 def test_a_figure_that_fails_takes_nothing_with_it(add, tmp_path, monkeypatch, before, after, why):
     text = OWN.format(number=99, draw="draw")
     assert before in text

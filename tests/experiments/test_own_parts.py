@@ -164,6 +164,7 @@ def test_a_dask_cluster_of_two_processes(studies, alone, tmp_path):
     assert_frame_equal(session.curves.drop(MACHINE), alone, check_exact=True)
 
 
+@pytest.mark.long
 def test_objects_from_python(folder, alone, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(folder))
     import parts_of_mine as parts

@@ -257,6 +257,7 @@ def test_killed_and_started_again(tmp_path, jobs):
     same(again.curves, run([study], tmp_path / "whole", jobs=1).curves)
 
 
+@pytest.mark.long
 def test_interrupted(tmp_path):
     out = tmp_path / "out"
     toml = tmp_path / "mine.toml"

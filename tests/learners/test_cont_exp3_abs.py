@@ -154,6 +154,7 @@ def test_a_metric_of_the_user(tmp_path):
     st.sampled_from([(-1.0, 1.0), (1000.0, 1000.5), (-1e9, 1e9), (-1e13, 1e13)]),
     st.integers(0, 999),
 )
+@pytest.mark.long
 def test_the_nearest_centre(dim, epsilon, metric, domain, seed):
     """Inputs on a lattice of step epsilon meet every edge of a cell, and every tie; they are enough to be hashed."""
     low, high = domain
@@ -182,6 +183,7 @@ def test_the_nearest_centre(dim, epsilon, metric, domain, seed):
     np.testing.assert_array_equal(learner.centres, centres)
 
 
+@pytest.mark.long
 def test_draws_follow_the_weights():
     """Of 20,000 peeks each action gets its share: deviations of five standard errors would show."""
     learner = MAKE["grid"](cost=0.3)

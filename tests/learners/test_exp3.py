@@ -81,6 +81,7 @@ def test_nothing_but_its_own_loss_is_seen():
     assert learner.n_edges(X[0]) == RINGS.n_experts
 
 
+@pytest.mark.long
 def test_estimates_are_unbiased():
     """The mean over 4,000 games of the cumulative estimates is the cumulative loss, within five standard errors."""
     experts, n = ab.experts.from_columns(2, 2), 30

@@ -108,6 +108,7 @@ def test_rules_with_every_cost_and_loss(name, loss):
     check_learner(lambda: ab.UCBAbs(RINGS, cost=COSTS[name], loss=loss))
 
 
+@pytest.mark.long
 def test_rules_with_other_labels():
     rng = np.random.default_rng(0)
     experts = ab.experts.from_columns(2, 2)

@@ -195,6 +195,7 @@ def test_a_predictor_that_says_nothing_for_long():
     assert learner.weights.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.long
 def test_a_weight_that_counted_as_nothing_comes_back_in_time():
     """Who predicts loses for 5,120 rounds, and its weight falls far below the least number; then it is always right."""
     experts = ab.experts.from_columns(1, 2)

@@ -891,6 +891,7 @@ def test_tables_fit_the_terminal():
         assert words in shown
 
 
+@pytest.mark.long
 def test_importing_the_ledger_loads_nothing_heavy():
     code = (
         "import abstain.experiments.claims, abstain.experiments.report, sys\n"

@@ -138,6 +138,7 @@ def test_the_legend_fits(settings):
     assert all(ax.get_tightbbox().y1 <= box.y0 for ax in figure.axes)
 
 
+@pytest.mark.long
 def test_an_old_figure_stays_if_the_new_one_cannot_be_written(tmp_path, monkeypatch):
     ((svg, *_),) = [one.paths for one in figures.draw_all(source(SOME), tmp_path, [losses.EXAMPLE]).drawn]
     before = svg.read_bytes()
@@ -152,6 +153,7 @@ def test_an_old_figure_stays_if_the_new_one_cannot_be_written(tmp_path, monkeypa
     assert len(list(tmp_path.iterdir())) == 3
 
 
+@pytest.mark.long
 def test_a_file_instead_of_a_folder(tmp_path):
     (tmp_path / "taken").write_text("")
     with pytest.raises(FileError, match="taken"):

@@ -295,6 +295,7 @@ def test_the_studies_that_are_there():
     assert (quick.logs, quick.rounds, quick.repetitions) == (SHIPPED, 2_000, 2)
 
 
+@pytest.mark.long
 def test_a_users_file_and_the_command(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     path = tmp_path / "own.toml"

@@ -79,15 +79,16 @@ def test_what_was_saved_covers_the_truth(tmp_path, labels):
 @pytest.mark.long
 @pytest.mark.parametrize("labels", ["answered", "reviewed", "both", (0.1, 1.0), (0.5, 0.5)])
 def test_what_was_saved_covers_the_truth_on_many_logs(tmp_path, labels):
-    """Of twelve months at most one is outside of a 95 % interval; with reviews alone there are bounds."""
+    """Of eight months at most one is outside of a 95 % interval; with reviews alone there are bounds."""
     inside = 0
-    for seed in range(12):
+    for seed in range(8):
         paid, today = month(tmp_path, seed, labels)
         _, _, (low, high) = told(tmp_path)
         inside += low <= paid - today <= high
-    assert inside >= 11
+    assert inside >= 7
 
 
+@pytest.mark.long
 def test_labels_that_are_not_there_yet(tmp_path):
     """The last cases are left out, for their labels are on their way: else their bounds would hide everything."""
     month(tmp_path, 0, "answered", n=2_000, late=3.0, wait=False)

@@ -466,6 +466,7 @@ def test_shares_are_written_as_in_the_text():
         assert not re.search(r"\d%", json.dumps([section.drawn.figure for section in sections(replay)]))
 
 
+@pytest.mark.long
 def test_no_two_parts_of_the_page_have_one_name():
     for replay in REPLAYS.values():
         reader, _ = read(page.html(replay))

@@ -88,6 +88,7 @@ def test_results_that_are_there_stay_until_others_are_whole(tmp_path, monkeypatc
     assert (out / "cases.parquet").read_bytes() != before["cases.parquet"]
 
 
+@pytest.mark.long
 def test_what_a_killed_one_left_is_removed_by_the_next(tmp_path):
     code = (
         "import os, sys; from pathlib import Path; from abstain._core.files import replacing_folder\n"
@@ -120,6 +121,7 @@ def test_intervals_hold_what_they_say():
     assert 0.90 <= inside / 150 <= 0.98
 
 
+@pytest.mark.long
 def test_per_cent_of_an_uncertain_price():
     """A policy that costs five times the baseline: both are drawn from few rows, and the interval knows it."""
     rng = np.random.default_rng(1)
@@ -134,6 +136,7 @@ def test_per_cent_of_an_uncertain_price():
     assert 0.90 <= inside / 200 <= 0.98
 
 
+@pytest.mark.long
 def test_the_gates_own_luck_is_in_the_interval():
     """Runs of a gate differ by more than chance in the rows: the interval is for the next run, whatever its seed."""
     rng = np.random.default_rng(2)

@@ -144,6 +144,7 @@ def test_open_reviews_come_oldest_first_with_their_context(api, gate):
     assert [row["case"] for row in api.get(f"{gate}/reviews", params={"state": "closed"}).json()] == ["r2"]
 
 
+@pytest.mark.long
 def test_events_are_lines_in_their_order(api, gate):
     api.post(f"{gate}/decisions", json={"decisions": [case(f"c{i}") for i in range(1, 1000)]})
     api.post(f"{gate}/decisions", json={"decisions": [case(f"d{i}") for i in range(200)]})

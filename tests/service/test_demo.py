@@ -27,6 +27,7 @@ def coming() -> list[demo.Shown]:
     return list(demo.cases(ROWS))
 
 
+@pytest.mark.long
 def test_cases_are_those_of_the_month_with_their_pictures(coming, tmp_path):
     assert len(coming) == ROWS
     assert coming[0].time >= demo.START

@@ -71,6 +71,7 @@ def test_a_crashed_gate_goes_on_as_an_undisturbed_one(tmp_path, snapshot_every, 
     play(scenario)
 
 
+@pytest.mark.long
 def test_changes_of_prices_capacity_models_and_mode_are_replayed(tmp_path):
     (tmp_path / "calm").mkdir()
 
@@ -258,6 +259,7 @@ def test_a_difference_from_another_version_is_counted_and_the_journal_holds(tmp_
     play(scenario)
 
 
+@pytest.mark.long
 def test_a_damaged_snapshot_is_replaced_by_an_older_one_and_more_events(tmp_path):
     import sqlalchemy as sa
 

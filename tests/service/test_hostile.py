@@ -321,10 +321,6 @@ def run_schemathesis(api, examples: int) -> None:
         given(case=operation.as_strategy())(check)()
 
 
-def test_the_service_does_what_its_document_says(api):
-    run_schemathesis(api, 2)
-
-
 @pytest.mark.long
-def test_the_service_does_what_its_document_says_in_many_cases(api):
+def test_the_service_does_what_its_document_says(api):
     run_schemathesis(api, 100)

@@ -119,6 +119,7 @@ def test_pages_render_without_errors_and_fit(browser, api, width, scheme):
     assert tab.wrong == []
 
 
+@pytest.mark.long
 def test_markup_in_names_labels_and_context_stays_text(tab):
     for path in ("/ui", "/ui/gates/g", "/ui/gates/g/review", "/ui/gates/g/review?after=132"):
         tab.go(path)
@@ -279,6 +280,7 @@ def test_numbers_move_by_themselves(tab, api):
     api.delete("/v1/gates/moves")
 
 
+@pytest.mark.long
 def test_a_key_is_asked_for_and_kept_out_of_reach_of_scripts(browser, tmp_path):
     with sqlite(tmp_path / "gates.db") as store:
         admin, record = new_key(["admin"])

@@ -150,6 +150,7 @@ async def _owns(service):
     return "g" in service._slots
 
 
+@pytest.mark.long
 def test_a_restart_of_postgresql_loses_nothing(server, url):
     cases = list(stream(30))
 

@@ -186,6 +186,7 @@ def test_a_whole_integration_has_less_than_25_lines_and_runs(url, monkeypatch):
     client.close()
 
 
+@pytest.mark.long
 def test_two_gates_in_series_route_tickets(url, monkeypatch):
     import random
     import runpy

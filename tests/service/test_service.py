@@ -563,6 +563,7 @@ def test_a_store_that_cannot_be_read_is_503_and_changes_nothing(tmp_path):
     scenario_with(tmp_path, steps, store=store)
 
 
+@pytest.mark.long
 def test_a_failed_snapshot_harms_nobody(tmp_path):
     class NoSnapshots(SqlStore):
         def commit(self, changes):

@@ -118,6 +118,7 @@ def test_a_file_that_is_no_database_is_a_clear_error(tmp_path):
         open_store(f"sqlite:///{path}")
 
 
+@pytest.mark.long
 def test_a_second_server_on_the_same_file_is_refused(store):
     store.lock()
     code = (

@@ -73,6 +73,7 @@ def test_the_repaired_argument_of_proposition_1():
 
 
 @pytest.mark.parametrize("p", [0.9, 0.999])
+@pytest.mark.long
 def test_shares_of_a_rare_input_rarely_exceed_a_multiple(p):
     """The maximal inequality of the repaired proof: ``P[sup_m k_m / m >= a] <= (1 - p) / a``."""
     rng = np.random.default_rng(0)

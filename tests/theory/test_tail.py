@@ -278,21 +278,3 @@ def test_the_tail_of_the_guard():
         print(f"{guard:6g} {found.mean():5.0f} {middle:6.0f} {high:5.0f} {higher:5.0f} {found.max():8.0f}")
         assert found.mean() + 5 * found.std() / math.sqrt(len(found)) < theory.exp3_abs_bound(T, 2, 0.5, "adaptive")
         assert higher < theory.exp3_abs_bound(T, 2, 0.5, "adaptive")
-
-
-@pytest.mark.long
-def test_the_numbers_of_the_documentation():
-    """The numbers of the documentation: ``pytest -s -m long tests/theory/test_tail.py`` prints them."""
-    found = {}
-    print("\n    ix  mean  99 %  99.9 %  largest  bound, 99 %")
-    for ix in (0.0, 0.005, 0.01, 0.02, 0.04, 0.08):
-        regrets, _ = runs(BLOOM, T, 20_000, ix=ix)
-        found[ix] = regrets
-        bound = theory.exp3_abs_tail_bound(T, 2, 0.5, ix, 0.01) if ix > 0 else math.inf
-        high = np.quantile(regrets, [0.99, 0.999])
-        print(f"{ix:6g} {regrets.mean():5.1f} {high[0]:5.0f} {high[1]:7.0f} {regrets.max():8.0f} {bound:8.0f}")
-        assert (regrets > bound).mean() <= 0.01
-    assert found[0.0].mean() == pytest.approx(4.6, abs=3)
-    assert np.quantile(found[0.0], 0.99) == pytest.approx(412, abs=40)
-    assert found[0.0].max() > 750
-    assert found[0.04].max() < 100

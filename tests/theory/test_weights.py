@@ -93,10 +93,8 @@ def test_memories_pay_where_the_best_expert_changes(kind):
 
 LONG = {
     "adaptive": lambda: ab.DoublyRobust(SIXTY, cost=0.2, seed=0, memory="adaptive"),
-    "memory": lambda: ab.DoublyRobust(SIXTY, cost=0.2, seed=0, memory=50),
     "guard": lambda: ab.DoublyRobust(SIXTY, cost=0.2, seed=0, guard=1 / 64),
     "abstained": lambda: ab.DoublyRobust(SIXTY, cost=0.2, seed=0, feedback="abstained", min_observe=0.02),
-    "some": lambda: ab.DoublyRobust(SIXTY, cost=0.2, seed=0, feedback=(0.05, 0.6)),
     "Exp3Abs": lambda: ab.Exp3Abs(SIXTY, cost=0.2, seed=0, memory="adaptive", feedback=(0.9, 0.1), min_observe=0.2),
     "Stacked": lambda: ab.Stacked(SIXTY, cost=0.2, seed=0),
 }

@@ -243,24 +243,25 @@ def _least_rough(s: UCBState) -> Any:
 def least_of_own_rules(width: float, s: UCBState) -> int:
     """Put the slots of the least index into the ties, and return their number."""
     search, losses, paid, updates = s.search, s.estimates.losses, s.estimates.paid, s.estimates.updates
+    rough, chunks, teams, slots, variant = search.rough, search.chunk, search.tied_team, search.tied_slot, s.variant
     _rough_indices(width, s)
     limit = np.float64(_least_rough(s))
     limit += ROUGH_ERROR * (1.0 + width + abs(limit)) if limit > -np.inf else 0.0
     lowest, n_ties, best = np.inf, 0, -1
-    for chunk in range(search.chunk.size):
-        if search.chunk[chunk] > limit:
+    for chunk in range(chunks.size):
+        if chunks[chunk] > limit:
             continue
-        for team in range(chunk * CHUNK, min((chunk + 1) * CHUNK, search.rough.size)):
-            if search.rough[team] > limit:
+        for team in range(chunk * CHUNK, min((chunk + 1) * CHUNK, rough.size)):
+            if rough[team] > limit:
                 continue
             index = lowest
             if best < 0 or updates[team] != updates[best] or losses[team] != losses[best] or paid[team] != paid[best]:
-                index = index_of(losses[team], paid[team], updates[team], width, s.variant)
+                index = index_of(losses[team], paid[team], updates[team], width, variant)
             if index < lowest:
                 lowest, n_ties, best = index, 0, team
             if index == lowest:
-                search.tied_team[n_ties] = team
-                search.tied_slot[n_ties] = team
+                teams[n_ties] = team
+                slots[n_ties] = team
                 n_ties += 1
     return n_ties
 
@@ -369,7 +370,7 @@ def _learn_own_rules(mask: Bools, abstains: Bools, seen: bool, step: float, s: U
     row, predictor, run = s.search.row, s.layout.predictor, s.layout.run
     n_teams = np.uint64(mask.size)
     for c in range(n_teams):
-        paid[c] += step if mask[c] & abstains[c] else 0.0
+        paid[c] += step * (mask[c] & abstains[c])
     if seen and 8 * run.size > n_teams:
         for c in range(n_teams):
             losses[c] += (mask[c] & (not abstains[c])) * row[np.uint64(predictor[c])]
@@ -382,10 +383,10 @@ def _learn_own_rules(mask: Bools, abstains: Bools, seen: bool, step: float, s: U
                     losses[offset + i] += (mask[offset + i] & (not abstains[offset + i])) * loss
     if seen or s.variant.optimistic:
         for c in range(n_teams):
-            updates[c] += 1.0 if mask[c] else 0.0
+            updates[c] += mask[c]
     else:
         for c in range(n_teams):
-            updates[c] += 1.0 if mask[c] & abstains[c] else 0.0
+            updates[c] += mask[c] & abstains[c]
 
 
 @inline
