@@ -433,7 +433,9 @@ def test_where_the_saving_came_from():
     found = replace(a_replay(), saved=parts, baseline="today", lead="decided")
     assert "Where the saving came from" in read(page.html(replace(found, baseline="tuned", lead="gate")))[1]
     drawn = figures.saved(found)
-    assert drawn.figure["data"][0]["y"] == [20.0, -5.0]
+    assert [one["y"] for one in drawn.figure["data"]] == [[20.0, None], [None, -5.0]]
+    assert [key.label for key in drawn.legend] == ["saved", "lost"]
+    assert len(figures.saved(replace(found, saved=parts[:1])).legend) == 1
     assert "from 11 March 2026, 100 cases: 20" in drawn.figure["data"][0]["customdata"]
 
 

@@ -230,8 +230,14 @@ def _as_it_is(function: F) -> F:
 def kernel(function: F, *, nogil: bool = False) -> F:
     """Compile ``function`` at its first call, and keep the result on disk until its code, or a callee's, changes.
 
-    It works on plain arrays and numbers, and allocates nothing: what it needs to write to is handed to it. With
-    ``nogil`` other threads run meanwhile; the name must then tell it from the same code without.
+    It works on plain arrays and numbers, and allocates nothing: what it needs to write to is handed to it.
+
+    Args:
+        function: The function; it may call others that are compiled by `kernel` or `inline`.
+        nogil: Whether other threads run meanwhile. The name must then tell it from the same code without.
+
+    Returns:
+        The compiled function.
     """
     if _disabled():
         return _as_it_is(function)
@@ -303,7 +309,14 @@ def part(function: F) -> F:
 
 
 def inline(function: F) -> F:
-    """Compile ``function`` into its callers, at every call; it cannot be called from Python."""
+    """Compile ``function`` into its callers, at every call; it cannot be called from Python.
+
+    Args:
+        function: The function.
+
+    Returns:
+        The function, for kernels to call.
+    """
     if _disabled():
         return _as_it_is(function)
     return cast(F, numba.njit(**_INSIDE, pipeline_class=_LeanCompiler)(function))

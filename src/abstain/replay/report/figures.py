@@ -358,14 +358,24 @@ def saved(replay: Replay) -> Drawn:
     names = [shown(part.begin) for part in replay.saved]
     told = [f"from {name}, {part.rows:,} cases: {value:,.4g}" for name, part, value in
             zip(names, replay.saved, values, strict=True)]  # fmt: skip
-    colours = [POLICIES["gate"].colour if value >= 0.0 else POLICIES["tuned"].colour for value in values]
-    data = [{"type": "bar", "x": list(range(len(values))), "y": values, "customdata": told,
-             "hovertemplate": "%{customdata}<extra></extra>", "marker": {"color": colours}}]  # fmt: skip
+    data, keys = [], []
+    for word, kind, some in (
+        ("saved", "gate", [value >= 0.0 for value in values]),
+        ("lost", "tuned", [value < 0.0 for value in values]),
+    ):
+        if any(some):
+            data.append(
+                {"type": "bar", "name": word, "x": list(range(len(values))), "customdata": told,
+                 "y": [value if this else None for value, this in zip(values, some, strict=True)],
+                 "hovertemplate": "%{customdata}<extra></extra>", "marker": {"color": POLICIES[kind].colour}}
+            )  # fmt: skip
+            keys.append(Key(word, POLICIES[kind], "area"))
     step = -(-len(names) // 5)
     x = {"tickmode": "array", "tickvals": list(range(0, len(names), step)), "ticktext": names[::step], "tickangle": 0,
          "showgrid": False}  # fmt: skip
-    layout = _layout(280, x, MONEY | {"zeroline": True, "zerolinecolor": "#8A939B"}, hovermode="closest")
-    return Drawn({"data": data, "layout": layout}, [Key("saved", POLICIES["gate"], "area")])
+    layout = _layout(280, x, MONEY | {"zeroline": True, "zerolinecolor": "#8A939B"}, hovermode="closest",
+                     barmode="overlay")  # fmt: skip
+    return Drawn({"data": data, "layout": layout}, keys)
 
 
 def bars(shows: Sequence[ClassMistakes], lead: str = "gate", base: str = "tuned") -> Drawn:
