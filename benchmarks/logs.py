@@ -288,7 +288,8 @@ def judge(found: dict[tuple[str, int], dict[str, float]], names: Iterable[str]) 
 
 def play_before(commit: str, seeds: int, names: list[str]) -> None:
     """Print what the gate costs, per cent of what that of an earlier commit costs on the same logs."""
-    rows, worst = [], {COMBINED: [], GATE: []}  # type: dict[str, list[float]]
+    rows: list[list[str]] = []
+    worst: dict[str, list[float]] = {COMBINED: [], GATE: []}
     names = [name for name in names if not name.startswith("fraud")]  # whose prices gates could not have
     with checkout(commit) as tree, tempfile.TemporaryDirectory() as folder:
         for name in names:
@@ -301,7 +302,7 @@ def play_before(commit: str, seeds: int, names: list[str]) -> None:
                     np.savez(
                         path, answers=log.answers, confidence=log.confidence, truth=log.truth, two=log.n_classes == 2
                     )
-                    words = [sys.executable, "-m", "benchmarks.single", path, str(delay), str(seed), str(COST)]
+                    words = [sys.executable, "-m", "benchmarks.single", str(path), str(delay), str(seed), str(COST)]
                     environment = os.environ | {
                         "PYTHONPATH": str(tree / "src"),
                         "NUMBA_CACHE_DIR": str(Path(folder, "c")),

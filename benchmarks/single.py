@@ -20,8 +20,9 @@ def play(path: str, delay: int, seed: int, cost: float) -> float:
         bool(log["two"]),
     )
     names = [f"model {m}" for m in range(len(answers[0]))]
-    gate = ab.Gate(names, cost=cost, seed=seed, **({"task": "binary"} if two else {}))
-    cases, loss = [], []
+    gate = ab.Gate(names, cost=cost, seed=seed, task="binary" if two else "classes")
+    cases: list[ab.Case] = []
+    loss: list[float] = []
     for i, (said, confidence) in enumerate(zip(answers, sure, strict=True)):
         if i > delay:
             before = i - delay - 1

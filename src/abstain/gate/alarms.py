@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import InputError, shown
 from ..kernels.compiling import inline, kernel
-from ..typing import Array, Bools, Floats
+from ..typing import Array, Bools, Floats, Ints
 
 QUIET = 1_000_000
 """In n quiet cases, all detectors of a gate together raise a false alarm with a probability of at most n / QUIET."""
@@ -239,6 +239,22 @@ def _judge(m: int, n_models: int, case: int, detectors: Floats, models: Floats) 
     models[m, ALARM] = float(kinds)
 
 
+@kernel
+def count_labels(cases: Floats, losses: Floats, models: Floats) -> None:
+    """Count the losses (n, P) of cases whose labels came: those since an alarm apart from those of the past."""
+    for i in range(cases.size):
+        for m in range(models.shape[0]):
+            row, loss = models[m], losses[i, m]
+            if math.isnan(loss) or cases[i] <= row[_BORN]:
+                continue
+            if row[ALARM] > 0.0 and cases[i] > row[START]:
+                row[IN_N] += 1.0
+                row[IN_SUM] += loss
+            else:
+                row[LOSS_N] = min(row[LOSS_N] + 1.0, float(PAST_LABELS))
+                row[LOSS] += (loss - row[LOSS]) / row[LOSS_N]
+
+
 def _pairs(n_models: int) -> list[tuple[int, int]]:
     """The pairs of models, in the order of their detectors."""
     return [(one, other) for one in range(n_models) for other in range(one + 1, n_models)]
@@ -316,6 +332,10 @@ class Watch:
         """Keep the losses of all models (NaN: no answer) in a case whose label came, until they are counted."""
         self._heard.append((case, losses))
 
+    def hear_all(self, cases: Ints, losses: Floats) -> None:
+        """Keep the losses (n, P) of some cases, as `hear` does those of one."""
+        self._heard += zip(cases.tolist(), losses.tolist(), strict=True)
+
     def forget_losses(self) -> None:
         """Forget what models lost, because mistakes cost something else from now on."""
         self._heard.clear()
@@ -325,16 +345,8 @@ class Watch:
         """Count the labels that came, and end alarms of models for which they speak; nothing between due times."""
         if cases % SETTLE > 0 or not self._heard:
             return
-        for case, losses in self._heard:
-            for row, loss in zip(self.models, losses, strict=True):
-                if math.isnan(loss) or case <= row[_BORN]:
-                    continue
-                if row[ALARM] > 0.0 and case > row[START]:
-                    row[IN_N] += 1.0
-                    row[IN_SUM] += loss
-                else:
-                    row[LOSS_N] = min(row[LOSS_N] + 1.0, PAST_LABELS)
-                    row[LOSS] += (loss - row[LOSS]) / row[LOSS_N]
+        of, losses = zip(*self._heard, strict=True)
+        count_labels(np.array(of, np.float64), np.array(losses), self.models)
         self._heard.clear()
         for m, row in enumerate(self.models):
             if row[ALARM] > 0.0 and row[IN_N] >= LABELS and self._as_good(row):

@@ -274,27 +274,28 @@ class PlayedLabels:
         price = np.where(reviewed, np.nan, played.loss * prices.unit)
         for name, values in (("due", due), ("came", came), ("row", row), ("price", price), ("losses", losses)):
             setattr(self, f"_{name}", np.concatenate([getattr(self, f"_{name}"), values[come]]))
-        cases = before
+        self._keep(np.lexsort((self._row, self._came, self._due)))
+        cases, heard = before, 0
         while cases < before + n:  # as single cases would do it
             step = min(before + n, cases + SETTLE - cases % SETTLE) - cases
             cases, self._played = cases + step, self._played + step
-            self._hear(self._played - 1)
+            heard = self._hear(heard, self._played - 1)
             self._monitor.watch.settle(cases)
-            self._hear(self._played)
+            heard = self._hear(heard, self._played)
+        if heard > 0:
+            totals.hear((self._due - self._row - 1)[:heard].astype(np.float64), self._price[:heard])
+            self._keep(slice(heard, None))
 
-    def _hear(self, last: int) -> None:
-        """Count the labels that come before case ``last``."""
-        now = self._due <= last
-        if not now.any():
-            return
-        which = np.flatnonzero(now)
-        which = which[np.lexsort((self._row[which], self._came[which], self._due[which]))]
-        late = (self._due - self._row - 1)[which].astype(np.float64)
-        self._monitor.totals.hear(late, self._price[which])
-        for k in which.tolist():
-            self._monitor.watch.hear(self._origin + int(self._row[k]) + 1, self._losses[k].tolist())
+    def _hear(self, heard: int, last: int) -> int:
+        """Count the labels that come before case ``last``, of which so many were heard; return how many are now."""
+        upto = max(heard, int(np.searchsorted(self._due, last, side="right")))
+        self._monitor.watch.hear_all(self._origin + self._row[heard:upto] + 1, self._losses[heard:upto])
+        return upto
+
+    def _keep(self, which: Ints | slice) -> None:
+        """Keep some of the cases whose labels are to come, in this order."""
         for name in ("due", "came", "row", "price", "losses"):
-            setattr(self, f"_{name}", getattr(self, f"_{name}")[~now])
+            setattr(self, f"_{name}", getattr(self, f"_{name}")[which])
 
 
 class ModelHealth(NamedTuple):
