@@ -70,7 +70,8 @@ class Stacking(Renewed):
 
         What is learnt is how likely an answer is wrong, whatever that would cost; nothing tells where it costs nothing.
         """
-        rounds = rounds.cut(np.asarray((rounds.risks > 0.0).all(axis=1)))
+        told = np.asarray((rounds.risks > 0.0).all(axis=1))
+        rounds = rounds if told.all() else rounds.cut(told)
         wrong = np.minimum(1.0, rounds.losses / rounds.risks)
         z, answers, losses = _log_odds(rounds), np.ascontiguousarray(rounds.answers), np.ascontiguousarray(wrong)
         w, n = self._weights, len(self._weights)
