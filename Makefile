@@ -26,7 +26,7 @@ test: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long"
 
 test-long: $(VENV)/ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m long --hypothesis-profile long tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m long --hypothesis-profile long
 
 # The kernels once more, every index checked.
 test-bounds: $(VENV)/ready

@@ -20,11 +20,14 @@ def pytest_configure() -> None:
 
 RARE = re.compile(
     "guard|singles|DoublyRobust-abstained|DoublyRobust-experts2|[Ss]tacked|UCB-?DSG|ucb_dsg"
-    "|(exp3_abs|doubly_robust)_capacity|exp3_abs_share|EXP3-ABS, shares"
+    "|(exp3_abs|doubly_robust)_capacity|doubly_robust_memories|exp3_abs_share|EXP3-ABS, shares"
 )
 """Parameters that need kernels of their own, which take seconds to compile and are used by few."""
-SLOW_PAGES = {"doubly-robust.md", "capacity.md", "which.md", "memory.md"}
-"""Pages whose examples need kernels of their own."""
+SLOW_PAGES = {
+    "doubly-robust.md", "capacity.md", "which.md", "memory.md", "successors.md",
+    "abstain.learners.ucb.dsg.UCBDSG", "abstain.learners.exp3.stacked.Stacked",
+}  # fmt: skip
+"""Pages and classes whose examples need kernels of their own."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

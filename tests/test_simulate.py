@@ -144,6 +144,7 @@ def test_an_exception_in_the_middle_changes_nothing():
     assert learner.round == 10
 
 
+@pytest.mark.long
 def test_a_loss_out_of_range_changes_nothing():
     learner = ab.UCB(EXPERTS, cost=0.2, loss=lambda h, y: np.abs(h) * 10)
     with pytest.raises(InputError, match=r"^loss: expected values in \[0, 1\]"):

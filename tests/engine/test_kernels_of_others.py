@@ -129,6 +129,7 @@ def test_options_of_every_kind(tmp_path):
         Choosing(RINGS, cost=0.3, pair={1, 2}).save(tmp_path / "x")
 
 
+@pytest.mark.long
 def test_what_is_carried_is_of_the_round():
     """Also where `choose` does not write to it, and where there is no x."""
     check_learner(lambda: Carrying(RINGS, cost=0.3, seed=0))

@@ -68,7 +68,7 @@ def test_a_score_of_zero_errs_either_way():
     ],
 )
 @pytest.mark.parametrize("kind", [ab.UCBGT, ab.UCB, ab.Exp3Abs, ab.FullSupervision, ab.DoublyRobust])
-@pytest.mark.sample(12)
+@pytest.mark.sample(5)
 def test_learners_play_the_same(experts, loss, y, kept, kind):
     rounds = ab.prepare(experts, X, y, loss=loss)
     assert rounds.kept == kept

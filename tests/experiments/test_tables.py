@@ -320,6 +320,7 @@ def test_regret_in_a_narrow_terminal():
     assert text.count("-0.1034") == len(labels)
 
 
+@pytest.mark.long
 def test_a_real_run(tmp_path):
     played = small(draws=2)
     session = run([played], tmp_path, jobs=1)

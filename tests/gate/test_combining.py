@@ -99,6 +99,7 @@ def setting(rng, seed, kind, labels):
 @pytest.mark.parametrize(
     "kind", [*(pytest.param(kind, marks=pytest.mark.long) for kind in (ab.DoublyRobust, ab.Exp3Abs)), ab.UCB]
 )
+@pytest.mark.long
 def test_tables_are_played_as_single_cases_are(kind):
     """To the last bit, whatever the prices, labels, delays, capacity: rows that nobody answers included."""
     followed = 0
@@ -147,6 +148,7 @@ def test_tables_are_played_as_single_cases_are(kind):
 
 
 @pytest.mark.parametrize(("labels", "hidden"), [("answered", "review"), ("reviewed", "answer")])
+@pytest.mark.long
 def test_hidden_labels_are_never_read(labels, hidden):
     rng = np.random.default_rng(1)
     gates = [ab.Gate(MODELS, cost=0.2, labels=labels, combine=True, thresholds=5, seed=0) for _ in range(2)]

@@ -471,6 +471,7 @@ def test_sentence_and_policy():
     assert " 100 % of cases" in str(gate)
 
 
+@pytest.mark.long
 def test_any_learner():
     for kind in (ab.UCBGT, ab.Exp3Abs, lambda *a, **k: ab.UCBNT(*a, graph="subset", **k)):
         gate = three(learner=kind)
@@ -577,6 +578,7 @@ def test_quantiles_come_from_the_log():
 
 @games(300)
 @given(data=st.data())
+@pytest.mark.long
 def test_playing_blocks_is_deciding_and_learning(data):
     seed = data.draw(st.integers(0, 10**6))
     rng = np.random.default_rng(seed)

@@ -226,6 +226,7 @@ def test_a_new_gate_says_that_nothing_was_decided():
     assert health.false_alarms == 1e-6
 
 
+@pytest.mark.long
 def test_shares_labels_pending_and_price_are_those_of_the_cases():
     sure, said, y = stream(600)
     capacity = ab.Capacity(share=0.02, burst=5)

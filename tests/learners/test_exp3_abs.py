@@ -101,6 +101,7 @@ def test_one_update_equals_the_twins(table, eta, ix, seed):
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize(("eta", "T"), [(0.01, 3000), (0.1, 300), (1.0, 30), ("adaptive", 300), ("anytime", 300)])
 @pytest.mark.parametrize(("cost", "loss", "delay"), [(0.2, "zero_one", 0), (0.5, "ramp", 3)])
+@pytest.mark.long
 def test_whole_runs_equal_the_twin(name, eta, T, cost, loss, delay):
     """For eta T up to 30; beyond that rounding is amplified by 1 / P in any implementation.
 

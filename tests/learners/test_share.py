@@ -31,6 +31,7 @@ def test_nobody_falls_below_a_share():
     assert learner.memory_weights == {None: 1.0}
 
 
+@pytest.mark.long
 def test_estimates_are_those_of_all_rounds():
     """The sums of estimates do not depend on shares: with all labels they are what every expert lost."""
     X, y = ab.datasets.load("synthetic", n=400, seed=0)

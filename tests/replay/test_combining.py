@@ -77,6 +77,7 @@ def test_numbers_are_not_combined():
 
 @pytest.mark.parametrize("classes", [("a", "b", "c"), ("no", "yes")])
 @pytest.mark.parametrize("staked", [False, True])
+@pytest.mark.long
 def test_prices_by_kind_are_those_of_single_cases(tmp_path, classes, staked):
     """A price for one kind of mistake, and for others one price or what is at stake."""
     log = small_log(400, classes=classes).with_columns(

@@ -272,6 +272,7 @@ def test_regret_below_the_bound_for_late_labels(stream, delay):
     assert bound == pytest.approx(2 * math.sqrt(T * log_K * (1.09 / 2 + delay)))
 
 
+@pytest.mark.long
 def test_late_labels_cost_what_the_bound_says():
     """Two experts err in turn for 2 d rounds, so that what is learnt is always out of date: regret is beyond the bound
     for labels at once, and below that for late ones.
