@@ -130,9 +130,9 @@ def test_one_event_carries_it_all(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = " ".join(told(tmp_path, an_event(), *NAMED, "--time", "at", "--today", "gbm:0.5", "--seeds", "2").split())
     assert "than today's threshold, gbm from 0.5 on" in text
-    assert "it saved what" in text
-    assert "of it between 11 March 2026 and 12 March 2026, in 1" in text
-    assert "one event is no rate to count on" in text
+    assert "It saved what" in text
+    assert "of it came between 11 March 2026 and 12 March 2026, in 1" in text
+    assert "one event says little about other months" in text
     assert "No amount per month or year is given" in text
     assert "from 11 March 2026" in text
     assert "Against one threshold, set once on the first tenth of the log: " in text
@@ -152,7 +152,7 @@ def test_a_saving_that_goes_on_has_amounts_per_month_and_year(tmp_path, monkeypa
     frame = an_event().with_columns(gbm=(pl.col("label") + 1) % 3)
     text = " ".join(told(tmp_path, frame, *NAMED, "--time", "at", "--today", "gbm:0.5", "--seeds", "1").split())
     assert "If it went on like these 18 days, the saving would be what" in text
-    assert "it saves what" in text
+    assert "It saves what" in text
     assert "one event" not in text
 
 

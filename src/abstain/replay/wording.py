@@ -249,11 +249,11 @@ def verdict(policies: list[Policy], setting: Setting) -> str:
     if lead.difference < 0.0:
         saves = "saved" if setting.stretch is not None or lead.kind != GATE else "saves"
         return (
-            f"{costs}, {_size(lead)} less{_interval(lead)} than {other}: it {saves} {total} on "
-            f"{setting.scored_rows:,} cases{_carried(setting)}{'; ' + too_much if too_much else ''}."
+            f"{costs}, {_size(lead)} less{_interval(lead)} than {other}. It {saves} {total} on "
+            f"{setting.scored_rows:,} cases{'; ' + too_much if too_much else ''}.{_carried(setting)}"
         )
     because = "; ".join(why) if why else "no reason for it is known"
-    return f"{costs}, {_size(lead)} more{_interval(lead)} than {other}: {because}{_carried(setting)}."
+    return f"{costs}, {_size(lead)} more{_interval(lead)} than {other}: {because}.{_carried(setting)}"
 
 
 def _carried(setting: Setting) -> str:
@@ -261,13 +261,13 @@ def _carried(setting: Setting) -> str:
     one = setting.stretch
     if one is None:
         return ""
-    when = one.begin if one.begin == one.end else f"between {one.begin} and {one.end}"
-    when = f"on {when}" if one.begin == one.end and not one.begin.startswith("row") else when
-    share = "all of it" if one.carried >= 1.0 else f"{per_cent(one.carried)} of it"
+    at = "at" if one.begin.startswith("row") else "on"
+    when = f"{at} {one.begin}" if one.begin == one.end else f"between {one.begin} and {one.end}"
+    share = "All of it" if one.carried >= 1.0 else f"{per_cent(one.carried)} of it"
     rest = f"{setting.money(abs(one.rest))} {'less' if one.rest < 0.0 else 'more'} per case"
     return (
-        f", {share} {when}, in {per_cent(one.part)} of the cases (in the others it costs {rest}): one event is no "
-        "rate to count on"
+        f" {share} came {when}, in {per_cent(one.part)} of the cases: one event says little about other months. "
+        f"In the other cases it costs {rest}."
     )
 
 
