@@ -171,8 +171,8 @@ def test_pieces_of_any_log():
         (-0.03, 0.15, {}, "than today's threshold, gbm from 0.85 on (1.00 EUR). It saves 13,500 EUR on 90,000 cases."),
         (-0.03, 0.15, {}, "15 % less (95 % interval: 10 % to 20 %) than today's"),
         (-0.03, 0.15, {"stretch": EVENT}, "It saved 13,500 EUR on 90,000 cases. All of it came between 11 March 2026 "
-         "and 15 March 2026, in 17 % of the cases: one event says little about other months. In the other cases it costs "
-         "0.025 EUR more per case."),
+         "and 15 March 2026, in 17 % of the cases: one event says little about other months. In the other cases it "
+         "costs 0.025 EUR more per case."),
         (-0.03, 0.15, {"share": 0.1}, "cases; today's threshold sends 30 % to review, more than the 10 % there is"),
         (0.0001, 0.15, {}, "about as much"),
         (0.0001, 0.15, {"share": 0.1}, "within chance; today's threshold sends 30 % to review"),
