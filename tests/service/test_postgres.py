@@ -49,7 +49,7 @@ def through(proxy, url, server):
 
 
 def replica(url, **options):
-    return Service(SqlStore(url, patience=1.0), lease=LEASE, **options)
+    return Service(SqlStore(url, patience=3.0), lease=LEASE, **options)
 
 
 @contextlib.asynccontextmanager
