@@ -435,6 +435,7 @@ def test_where_the_saving_came_from():
     drawn = figures.saved(found)
     assert [one["y"] for one in drawn.figure["data"]] == [[20.0, None], [None, -5.0]]
     assert [key.label for key in drawn.legend] == ["saved", "lost"]
+    assert drawn.figure["layout"]["xaxis"]["ticktext"] == ["11 Mar", "12 Mar"]
     assert len(figures.saved(replace(found, saved=parts[:1])).legend) == 1
     assert "from 11 March 2026, 100 cases: 20" in drawn.figure["data"][0]["customdata"]
 

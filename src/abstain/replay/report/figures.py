@@ -1,5 +1,6 @@
 """The figures of the report: what they show, by functions that do not draw, and how Plotly draws it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from html import escape
@@ -352,6 +353,10 @@ def curves(shows: Trade, looks: Mapping[str, Look]) -> Drawn:
     return Drawn({"data": data, "layout": layout}, [*keys, Key("the gate", gate, "point")])
 
 
+_DAY = re.compile(r"^(\d+) (\w{3})\w* \d{4}$")
+"""A day, as in 11 March 2026."""
+
+
 def saved(replay: Replay) -> Drawn:
     """One bar for what was saved in each part of the log."""
     values = [part.saved * replay.price for part in replay.saved]
@@ -371,7 +376,8 @@ def saved(replay: Replay) -> Drawn:
             )  # fmt: skip
             keys.append(Key(word, POLICIES[kind], "area"))
     step = -(-len(names) // 5)
-    x = {"tickmode": "array", "tickvals": list(range(0, len(names), step)), "ticktext": names[::step], "tickangle": 0,
+    ticks = [_DAY.sub(r"\1 \2", name) for name in names[::step]]  # whole dates would not fit on a phone
+    x = {"tickmode": "array", "tickvals": list(range(0, len(names), step)), "ticktext": ticks, "tickangle": 0,
          "showgrid": False}  # fmt: skip
     layout = _layout(280, x, MONEY | {"zeroline": True, "zerolinecolor": "#8A939B"}, hovermode="closest",
                      barmode="overlay")  # fmt: skip

@@ -324,7 +324,7 @@ def sections(replay: Replay) -> list[Section]:
 
 def _saved(replay: Replay) -> Section:
     what = "Each bar is a day." if replay.saved[0].begin[:3] != "row" else "Each bar is a tenth of the counted cases."
-    text = f"What {who(replay)[1]} saved against {who(replay)[2]}; below 0 it lost. {what} "
+    text = f"What was saved against {who(replay)[2]}; below 0 it was lost. {what} "
     text += "If few bars carry it all, it was an event: do not expect it every month."
     return Section("saved", "Where the saving came from", text, f"saved{_unit(replay)}", figures.saved(replay))
 
