@@ -402,6 +402,8 @@ def test_the_trade_is_in_money():
 def test_mistakes_by_class():
     shows = figures.mistakes(small())
     assert shows == [("x", 4, 0.25, 0.5), ("y", 0, 0.0, 0.0)]
+    both = figures.bars(shows, "decided", "today").figure["data"]
+    assert both[0]["marker"] != both[1]["marker"]  # two bars that look alike tell nothing
     gate, tuned = figures.bars(shows).figure["data"]
     assert (gate["x"], tuned["x"]) == ([25.0, 0.0], [50.0, 0.0])
     assert tuned["customdata"][0] == "x, tuned once: 50.0 % of 4"
@@ -435,7 +437,7 @@ def test_where_the_saving_came_from():
     drawn = figures.saved(found)
     assert [one["y"] for one in drawn.figure["data"]] == [[20.0, None], [None, -5.0]]
     assert [key.label for key in drawn.legend] == ["saved", "lost"]
-    assert drawn.figure["layout"]["xaxis"]["ticktext"] == ["11 Mar", "12 Mar"]
+    assert drawn.figure["layout"]["xaxis"]["ticktext"] == ["Mar 11", "Mar 12"]
     assert len(figures.saved(replace(found, saved=parts[:1])).legend) == 1
     assert "from 11 March 2026, 100 cases: 20" in drawn.figure["data"][0]["customdata"]
 

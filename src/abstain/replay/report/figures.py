@@ -376,7 +376,7 @@ def saved(replay: Replay) -> Drawn:
             )  # fmt: skip
             keys.append(Key(word, POLICIES[kind], "area"))
     step = -(-len(names) // 5)
-    ticks = [_DAY.sub(r"\1 \2", name) for name in names[::step]]  # whole dates would not fit on a phone
+    ticks = [_DAY.sub(r"\2 \1", name) for name in names[::step]]  # whole dates would not fit on a phone
     x = {"tickmode": "array", "tickvals": list(range(0, len(names), step)), "ticktext": ticks, "tickangle": 0,
          "showgrid": False}  # fmt: skip
     layout = _layout(280, x, MONEY | {"zeroline": True, "zerolinecolor": "#8A939B"}, hovermode="closest",
@@ -389,7 +389,7 @@ def bars(shows: Sequence[ClassMistakes], lead: str = "gate", base: str = "tuned"
     places = list(range(len(shows)))
     data, keys = [], []
     for kind, label, shares in (
-        (lead, KINDS[lead], [one.gate for one in shows]),
+        ("gate", KINDS[lead], [one.gate for one in shows]),  # in the gate's colour, whoever decided
         (base, KINDS[base], [one.tuned for one in shows]),
     ):
         told = [
