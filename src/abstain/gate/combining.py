@@ -102,6 +102,11 @@ PREFIX = "gate.combined."
 """What the names of the arrays in a file begin with."""
 
 
+def too_many(n_muted: Any, n_models: int) -> Any:
+    """Say whether so many models are in alarm, half or more, that nothing is combined."""
+    return 2 * n_muted >= n_models
+
+
 def not_heard(muted: Bools) -> Bools:
     """Return which models the combination does not hear (n, P): those in alarm, or all, if these are half or more.
 
@@ -109,7 +114,7 @@ def not_heard(muted: Bools) -> Bools:
     array([[False,  True, False],
            [ True,  True,  True]])
     """
-    return np.asarray(muted | (2 * muted.sum(axis=1, keepdims=True) >= muted.shape[1]))
+    return np.asarray(muted | too_many(muted.sum(axis=1, keepdims=True), muted.shape[1]))
 
 
 class Combination:

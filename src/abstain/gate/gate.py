@@ -28,7 +28,7 @@ from .answers import ANSWER, CLASSES, REVIEW, STAKE, TIME, Labels, Plain, Task, 
 from .case import Asked, Case
 from .clock import Clock
 from .combined_play import CombinedGame
-from .combining import COMBINED, Cases, Combination, as_cases, check_combining, not_heard
+from .combining import COMBINED, Cases, Combination, as_cases, check_combining, not_heard, too_many
 from .experts import (
     NO_ANSWER,
     ModelLosses,
@@ -490,7 +490,7 @@ class Gate:
             muted = muted if heard else None  # a case that nobody answers takes a review, whatever the capacity
         lesson: tuple[float, ...] = ()
         if combination is not None:  # it hears the models that are not in alarm, if these are more than half
-            combined, silent = None, muted is not None and 2 * sum(muted) >= len(muted)
+            combined, silent = None, muted is not None and too_many(sum(muted), len(muted))
             if not silent:
                 combined, lesson = combination.combine(said, self._prices, at_stake, muted)
             said, muted = [*said, combined], None if muted is None else [*muted, silent]
