@@ -51,13 +51,18 @@ def checkout(commit: str) -> Iterator[Path]:
             git("remove", "--force", tree)
 
 
+def environment(tree: Path, cache: Path) -> dict[str, str]:
+    """The variables of a process with the library of a tree, and with compiled kernels of its own."""
+    return os.environ | {"PYTHONPATH": str(tree / "src"), "NUMBA_CACHE_DIR": str(cache)}
+
+
 @contextmanager
 def started(tree: Path, cache: Path, names: Sequence[str]) -> Iterator[Player]:
     """A process with the library of a tree, and with compiled kernels of its own."""
     process = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.player", *names],
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(tree / "src"), "NUMBA_CACHE_DIR": str(cache)},
+        env=environment(tree, cache),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         encoding="utf-8",

@@ -27,7 +27,7 @@ from abstain.gate.prices import weighed
 from abstain.paper.logs.recipes import Noise, Outage, Population, Recipe, Recorded, Still, Switch, make
 from abstain.typing import Floats, Ints
 
-from .before import ROOT, checkout
+from .before import ROOT, checkout, environment
 from .fraud import ALARM, SETTINGS, fraud_log
 from .table import at_most, console, show
 
@@ -286,41 +286,45 @@ def judge(found: dict[tuple[str, int], dict[str, float]], names: Iterable[str]) 
     show(f"What was to be reached on {len(cells)} logs", ["", "at most", "reached", ""], rows)
 
 
+def by_gate_before(log: Log, delay: int, seed: int, tree: Path, folder: Path) -> float:
+    """The mean loss, after the first tenth, of the gate of another tree; ``folder`` has room for files."""
+    path = folder / "log.npz"
+    np.savez(path, answers=log.answers, confidence=log.confidence, truth=log.truth, two=log.n_classes == 2)
+    words = [sys.executable, "-m", "benchmarks.single", str(path), str(delay), str(seed), str(COST)]
+    run = subprocess.run(words, cwd=ROOT, env=environment(tree, folder / "cache"), capture_output=True, text=True)
+    if run.returncode != 0:
+        sys.exit(f"the gate of the earlier commit failed: {run.stderr}")
+    return float(run.stdout)
+
+
 def play_before(commit: str, seeds: int, names: list[str]) -> None:
     """Print what the gate costs, per cent of what that of an earlier commit costs on the same logs."""
-    rows: list[list[str]] = []
-    worst: dict[str, list[float]] = {COMBINED: [], GATE: []}
+    found: dict[str, list[float]] = {}
     names = [name for name in names if not name.startswith("fraud")]  # whose prices gates could not have
     with checkout(commit) as tree, tempfile.TemporaryDirectory() as folder:
         for name in names:
-            shown = [name]
             logs = [LOGS[name](seed) for seed in range(FIRST_SEED, FIRST_SEED + seeds)]
+            found[name] = []
             for delay in DELAYS:
                 lost = np.zeros(3)
                 for seed, log in enumerate(logs):
-                    first, path = len(log.truth) // 10, Path(folder, "log.npz")
-                    np.savez(
-                        path, answers=log.answers, confidence=log.confidence, truth=log.truth, two=log.n_classes == 2
-                    )
-                    words = [sys.executable, "-m", "benchmarks.single", str(path), str(delay), str(seed), str(COST)]
-                    environment = os.environ | {
-                        "PYTHONPATH": str(tree / "src"),
-                        "NUMBA_CACHE_DIR": str(Path(folder, "c")),
-                    }
-                    run = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True)
-                    if run.returncode != 0:
-                        sys.exit(f"{commit}: its gate failed: {run.stderr}")
-                    losses = [by_gate(log, delay, seed, combine)[first:].mean() for combine in (True, False)]
-                    lost += [*losses, float(run.stdout)]
-                for kind, one in zip(worst, 100.0 * (lost[:2] / lost[2] - 1.0), strict=True):
-                    shown.append(f"{one:+.1f}")
-                    if name in JUDGED:
-                        worst[kind].append(one)
-            rows.append(shown)
+                    own = [
+                        by_gate(log, delay, seed, combine)[len(log.truth) // 10 :].mean() for combine in (True, False)
+                    ]
+                    lost += [*own, by_gate_before(log, delay, seed, tree, Path(folder))]
+                found[name] += (100.0 * (lost[:2] / lost[2] - 1.0)).tolist()
             console.print(name, highlight=False)
-    for word, of in (("mean", np.mean), ("worst", np.max)):
-        both = [f"{of(found):+.1f}" if found else "" for found in worst.values()]
-        rows.append([f"{word}, at once and late, on the judged logs", *both, "", ""])
+    rows = [[name, *(f"{one:+.1f}" for one in values)] for name, values in found.items()]
+    judged = [name for name in found if name in JUDGED]
+    others = [name for name in judged if not name.startswith(MADE)]
+    for what, of, some in (
+        ("mean", np.mean, judged),
+        ("worst", np.max, judged),
+        ("mean without made logs", np.mean, others),
+    ):
+        if some:
+            both = [of([values for name in some for values in found[name][kind::2]]) for kind in (0, 1)]
+            rows.append([f"{what}, at once and late, on the judged logs", *(f"{one:+.1f}" for one in both), "", ""])
     title = f"Loss of the gate, per cent above that of {commit}; labels {' or '.join(map(str, DELAYS))} rows late"
     show(title, ["log", COMBINED, GATE, "combined, late", "gate, late"], rows)
 
