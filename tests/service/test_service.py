@@ -623,6 +623,20 @@ def test_an_operation_that_fails_unexpectedly_fails_alone(tmp_path, monkeypatch)
     scenario_with(tmp_path, steps)
 
 
+def test_what_is_committed_is_acknowledged_whatever_fails_after_it(tmp_path, monkeypatch):
+    async def steps(service):
+        counting = service._count
+        monkeypatch.setattr(service, "_count", lambda batch: 1 / 0)
+        for cases in (["one", "two"], ["three"]):
+            found = await asyncio.gather(*(service.decide("g", case(name)) for name in cases))
+            assert [(one.case, one.replayed) for one in found] == [(name, False) for name in cases]
+        monkeypatch.setattr(service, "_count", counting)
+        assert (await service.decide("g", case("one"))).replayed
+        assert (await service.gate("g")).seq == 4
+
+    scenario_with(tmp_path, steps)
+
+
 def test_a_row_that_the_store_refuses_fails_no_other_gate(tmp_path):
     class Choosy(SqlStore):
         def commit(self, changes):

@@ -529,7 +529,8 @@ class Service:
             slot.hosted = None
             if len(taken) > 1:  # the others must not fail with the one that does
                 for one in taken:
-                    await self._try(slot, [one])
+                    if not one.reply.done():  # what was committed has its reply
+                        await self._try(slot, [one])
                 return
             LOG.exception("operation failed", extra={"fields": {"gate": slot.record.name}})
             _fail(taken[0], NotReady(f"gate {slot.record.name!r}: an operation failed ({error!r}); try again"))
@@ -550,14 +551,14 @@ class Service:
             raise StoreUnavailable("store: it does not answer") from None
         if not batch.empty:
             await self._commits.write(batch.changes)
-        slot.record = batch.changes.gate
-        slot.decided, slot.open = hosted.gate.round, hosted.n_open
-        self._count(batch)
-        for one, result in zip(taken, results, strict=True):
+        for one, result in zip(taken, results, strict=True):  # first of all: what is committed is acknowledged
             if isinstance(result, ServiceError):
                 _fail(one, result)
             elif not one.reply.done():
                 one.reply.set_result(result)
+        slot.record = batch.changes.gate
+        slot.decided, slot.open = hosted.gate.round, hosted.n_open
+        self._count(batch)
         if batch.changes.deleted:
             await self._forget(slot, NotFound(f"gate {slot.record.name!r}: it was deleted"))
         elif slot.record.next_seq - 1 - hosted.last_snapshot >= max(self._snapshot_every, hosted.n_open // 10):
