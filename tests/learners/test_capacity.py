@@ -113,7 +113,7 @@ def assert_plays_like_its_twin(learner, X, y, delay):
     same()
 
 
-@games(600)
+@games(300)
 @given(
     tables(max_rounds=40), memories, feedbacks, floors, st.sampled_from([0, 0, 1, 5, 100]), st.integers(0, 99),
     capacities, st.sampled_from(KINDS), st.data(),
@@ -157,7 +157,7 @@ def assert_holds(learner, X, trace, passed):
     return worst
 
 
-@games(600)
+@games(200)
 @given(
     tables(max_rounds=60, losses=("zero_one",)),
     st.one_of(st.floats(0, 1), st.integers(0, 1000).map(lambda n: n / 1000)),

@@ -146,7 +146,7 @@ def test_a_metric_of_the_user(tmp_path):
     np.testing.assert_array_equal(ab.simulate(again, X, y).expert, ab.simulate(own, X, y).expert)
 
 
-@games(600)
+@games(200)
 @given(
     st.integers(1, 6),
     st.sampled_from([0.02, 0.1, 0.5, 2.0]),

@@ -146,7 +146,7 @@ costs = st.sampled_from([0.0, 0.1, 0.3, 1.0, "round"])
 kinds = st.sampled_from([ab.Exp3Abs, ab.DoublyRobust, ab.DoublyRobust])
 
 
-@games(400)
+@games(150)
 @given(
     kinds, memories, feedbacks, floors, costs, st.sampled_from(["zero_one", "ramp", "absolute"]),
     st.sampled_from([0, 4, 40]), st.sampled_from([None, None, 0.1]), st.integers(0, 2**32 - 1),
@@ -167,7 +167,7 @@ def test_a_game_in_which_models_come_and_go_equals_its_twin(
     play_and_change(learner, X, y, rng, most_delay, tmp_path_factory.getbasetemp() / "learner")
 
 
-@games(300)
+@games(100)
 @given(feedbacks, floors, costs, st.sampled_from([0, 4, 40]), st.integers(0, 2**32 - 1))
 def test_models_come_and_go_where_shares_are_given(tmp_path_factory, feedback, floor, cost, most_delay, seed):
     rng = np.random.default_rng(seed)

@@ -24,7 +24,7 @@ def twin_of(learner, X, y):
     return Stacked(game, of, losses, advice.abstains, outcomes.astype(float), constants)
 
 
-@games(1000)
+@games(500)
 @given(tables(max_rounds=40), delays, st.integers(0, 99))
 def test_it_equals_its_twin(table, delay, seed):
     learner = ab.Stacked(table.experts, cost=table.cost, loss=table.loss, seed=seed)
