@@ -30,7 +30,7 @@ test-long: $(VENV)/ready
 
 # The kernels once more, every index checked.
 test-bounds: $(VENV)/ready
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 -q -m "not long" tests/learners/test_equal_reference.py tests/learners/test_ucb_abs.py \
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not long" tests/learners/test_equal_reference.py tests/learners/test_ucb_abs.py \
 	tests/learners/test_capacity.py tests/conformance
 
 # The core with the lowest versions of what it needs that pyproject.toml allows.
@@ -44,7 +44,7 @@ $(LOWEST)/ready: pyproject.toml tests/lowest.py
 
 # Old packages warn of what is new, and of each other: warnings are no errors here.
 test-lowest: $(LOWEST)/ready
-	$(LOWEST)/$(PROGRAMS)/python -m pytest -n 2 -q -o filterwarnings=default -m "not long" \
+	$(LOWEST)/$(PROGRAMS)/python -m pytest -n 2 --dist loadfile -q -o filterwarnings=default -m "not long" \
 	tests/conformance tests/engine/test_identity.py tests/engine/test_own_learner.py \
 	tests/core/test_files.py tests/test_simulate.py tests/core/test_registry.py tests/test_losses.py tests/cli/test_cli.py \
 	tests/experiments/test_results.py tests/experiments/test_jobs.py tests/experiments/test_reproduce.py tests/experiments/test_report.py \

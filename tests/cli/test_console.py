@@ -51,6 +51,7 @@ def test_the_library_needs_no_extra():
         (["sklearn"], ["demo"], "abstain demo needs sklearn: pip install 'abstain[sklearn]'"),
     ],
 )
+@pytest.mark.sample(2)
 def test_a_command_names_its_extra(tmp_path, packages, words, line):
     done = without(packages, *words, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {line}\n")
@@ -116,6 +117,7 @@ def test_styles_stay():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has /dev/full")
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["datasets"], ["replay", "log.csv"]], ids=" ".join)
+@pytest.mark.sample(2)
 def test_a_full_standard_output(tmp_path, words):
     small_log(200).write_csv(tmp_path / "log.csv")
     with Path("/dev/full").open("w") as full:

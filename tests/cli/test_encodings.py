@@ -102,7 +102,7 @@ def run(folder, encoding, *words):
     "path",
     [pytest.param(path, marks=LONG * (path == ("reproduce",)), id=" ".join(path)) for path in PATHS],
 )
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 def test_every_command_prints_in_cp1252(folder, path):
     words, code = SMALL[path]
     assert run(folder, "cp1252", *path, *words)[0] == code

@@ -162,6 +162,7 @@ def fraud(n, seed):
     return experts, np.ones((n, 1)), np.where(wrong, -1, 1), np.where(wrong, 10, 400)
 
 
+@pytest.mark.long
 def test_early_errors_bias_a_learner_and_maturity_cures_it():
     """Answering costs 0.1 a case, a review 0.2. Errors are known after 10 cases, the rest after 400."""
     found = {}

@@ -29,6 +29,7 @@ def stationary(T, seed):
         {"feedback": (0.3, 0.9)},
     ],
 )
+@pytest.mark.long
 def test_near_the_true_mean_loss(kind, options):
     X, y = stationary(20_000, 1)
     experts = ab.experts.thresholds(2, LEVELS)

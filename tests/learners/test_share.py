@@ -44,6 +44,7 @@ def test_estimates_are_those_of_all_rounds():
 @pytest.mark.parametrize(
     "experts", [ab.experts.from_columns(3, 2), ab.experts.thresholds(3, [0.0, 5.0])], ids=["cells", "singles"]
 )
+@pytest.mark.long
 def test_nothing_overflows_and_nothing_vanishes(eta, experts):
     """Everybody errs or pays for long, also with estimates of 1,000: at large rates no weight would be left."""
     T, rng = 4000, np.random.default_rng(0)

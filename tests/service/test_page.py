@@ -99,7 +99,7 @@ def tab(browser, api):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (768, "dark"), (390, "light"), (390, "dark")])
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 def test_pages_render_without_errors_and_fit(browser, api, width, scheme):
     tab = Tab(browser, api, width, scheme)
     for path in ("/ui", "/ui/gates/g", "/ui/gates/g?period=all", "/ui/gates/g/review", "/ui/login"):

@@ -76,6 +76,7 @@ def events_of(client: httpx.Client, gate: str = "g") -> list[dict]:
     return [json.loads(line) for line in client.get(f"/v1/gates/{gate}/events").text.splitlines()]
 
 
+@pytest.mark.long
 def test_a_server_that_is_told_to_stop_snapshots_and_ends_well(file, tmp_path):
     log = tmp_path / "log"
     server = Process(file, log=log).wait()
