@@ -126,6 +126,19 @@ def test_numbers_and_their_expected_errors():
         gate.learn(first(gate, "answer", {"m": (12.5, 1.0)}), "14")
 
 
+@pytest.mark.parametrize(
+    ("answer", "label", "expected"), [("1", 1, "a text"), (1, "1", "a number"), ("a", True, "a text")]
+)
+def test_a_label_of_another_kind_than_all_answers_is_refused(answer, label, expected):
+    gate = ab.Gate(["m"], cost=0.2, thresholds=2, seed=0)
+    case = first(gate, "answer", {"m": (answer, 0.9)})
+    with pytest.raises(LabelError, match=f"label: expected {expected}, as the answers are"):
+        gate.learn(case, label)
+    gate.learn(case, answer)
+    with pytest.raises(LabelError, match=f"row 0: label: expected {expected}"):
+        gate.warm_start(pl.DataFrame({"m": [answer, answer], "m_confidence": [0.9, 0.8], "label": [label, label]}))
+
+
 def losses_told(gate, said, label, **options):
     """What the learner is told of each model."""
     told = []

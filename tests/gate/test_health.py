@@ -335,8 +335,8 @@ def taught(answer, label, n, **options):
     return gate
 
 
-@pytest.mark.parametrize(("answer", "label"), [("Spam", "spam"), (" spam", "spam"), ("1", 1), (1, "1")])
-def test_labels_in_other_types_or_capitals_are_a_reason_to_warn_once(answer, label):
+@pytest.mark.parametrize(("answer", "label"), [("Spam", "spam"), (" spam", "spam")])
+def test_labels_in_other_capitals_or_blanks_are_a_reason_to_warn_once(answer, label):
     taught(answer, label, 19)
     with pytest.warns(LabelWarning, match="they differ in type, capitals or blanks alone") as found:
         taught(answer, label, 200)

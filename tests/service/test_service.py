@@ -245,6 +245,20 @@ def test_the_same_label_again_is_a_duplicate_and_another_one_a_conflict(tmp_path
     scenario_with(tmp_path, steps)
 
 
+def test_a_number_as_a_label_where_answers_are_texts_is_refused_and_changes_nothing(tmp_path):
+    async def steps(service):
+        await service.decide("g", case("one"))
+        seq = (await service.gate("g")).seq
+        with pytest.raises(Invalid, match="expected a text, as the answers are"):
+            await service.label("g", "one", label(3))
+        assert (await service.gate("g")).seq == seq
+        assert (await service.label("g", "two", label(3))).status == "unknown"  # held: its case is not here yet
+        await service.decide("g", case("two"))
+        assert [(await service.label("g", name, label("x"))).status for name in ("one", "two")] == ["learnt"] * 2
+
+    scenario_with(tmp_path, steps)
+
+
 def test_many_labels_have_a_status_each(tmp_path):
     async def steps(service):
         await service.decide_many("g", [case("one"), case("two")])

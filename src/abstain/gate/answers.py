@@ -1,7 +1,7 @@
 """What models answer, and which true labels come back."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -149,8 +149,14 @@ class Task:
     def _a_class(self) -> str:
         return "a text or a whole number" if self.classes is None else f"one of {shown(self.classes)}"
 
-    def label(self, given: Any) -> Plain:
-        """Return the true label of a case; raise a `LabelError` if it cannot be one."""
+    def label(self, given: Any, answers: Iterable[Plain | None] = ()) -> Plain:
+        """Return the true label of a case; raise a `LabelError` if it cannot be one.
+
+        Args:
+            given: The label.
+            answers: What the models said. Without a list of classes, a number is no label of a case with texts for
+                answers, nor a text of one with numbers: no answer would ever be right.
+        """
         if self.kind == NUMBER:
             if not is_number(given) or not math.isfinite(given):
                 raise LabelError(f"label: expected a finite number, got {shown(given)}")
@@ -158,6 +164,13 @@ class Task:
         label: Plain | None = given if type(given) is str else _plain(given)
         if label is None or (self.classes is not None and label not in self._known):
             raise LabelError(f"label: expected {self._a_class}, got {shown(given)}")
+        if self.classes is None:
+            said = [answer for answer in answers if answer is not None]
+            if said and all(isinstance(answer, str) != isinstance(label, str) for answer in said):
+                kind = "a text" if isinstance(said[0], str) else "a number"
+                raise LabelError(
+                    f"label: expected {kind}, as the answers are (such as {shown(said[0])}), got {shown(given)}"
+                )
         return label
 
     def sign(self, said: Said | None) -> float:

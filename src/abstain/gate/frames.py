@@ -182,9 +182,9 @@ def as_block(log: Any, models: Sequence[str], task: Task, prices: Prices) -> Blo
         kinds = np.zeros((n, size, size + 1))
     for i in range(n):
         try:
-            true = task.label(columns.value(LABEL, i))
-            stake = prices.as_stake(columns.value(STAKE, i))
             row = task.read_all(columns.answers(i), models)
+            true = task.label(columns.value(LABEL, i), (None if said is None else said.answer for said in row))
+            stake = prices.as_stake(columns.value(STAKE, i))
             if task.kind != NUMBER:
                 found = {one: k for k, one in enumerate(task.classes or ())} if task.two else {}
                 answer[i] = [-1 if said is None else found.setdefault(said.answer, len(found)) for said in row]

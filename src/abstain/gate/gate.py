@@ -567,14 +567,15 @@ class Gate:
         Raises:
             DecisionError: If the case is of another gate, was changed, learnt or forgotten before, or if no label can
                 come from there.
-            LabelError: If the label is none of the classes, or no number.
+            LabelError: If the label is none of the classes, a number where the answers are texts or a text where they
+                are numbers, or, for ``task="number"``, no number.
             FileError: If a text is not the JSON of a case.
         """
         learner = self.learner
         with learner.lock:
             case = self._check_open(case)
             self._labels.check(source, case.action)
-            true, prices = self._task.label(label), self._prices
+            true, prices = self._task.label(label, case.answers.values()), self._prices
             if prices.plain:
                 full = [0.0 if answer is None or answer == true else 1.0 for answer in case.answers.values()]
             else:

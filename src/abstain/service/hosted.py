@@ -174,6 +174,11 @@ def as_json(value: Any) -> str:
     return _ENCODER.encode(value)
 
 
+def _answers(record: CaseRecord) -> list[Any]:
+    """What the models said."""
+    return [None if one is None else one.get("answer") for one in json.loads(record.request)["answers"].values()]
+
+
 def _same(one: str | None, other: str | None) -> bool:
     """Return whether two labels, as JSON, are the same: 1 is 1.0."""
     return one == other or (one is not None and other is not None and bool(json.loads(one) == json.loads(other)))
@@ -515,11 +520,12 @@ class Hosted:
 
     def label(self, case: str, body: LabelBody, batch: Batch) -> LabelReply:
         """Take a label: learn it, hold it, or keep it for evaluation."""
+        record = batch.known.get(case)
         try:
-            label = self.task.label(body.label)
+            label = self.task.label(body.label, () if record is None else _answers(record))
         except LabelError as error:
             raise invalid(error) from None
-        record, written = batch.known.get(case), as_json(label)
+        written = as_json(label)
         if record is None:
             return self._hold(case, written, body.source, batch)
         if record.label is not None and record.label_source != ASSUMED:
