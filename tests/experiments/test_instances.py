@@ -3,9 +3,11 @@
 import numpy as np
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import abstain as ab
 from abstain import paper
+from abstain.cli import app
 from abstain.errors import InputError
 from abstain.experiments import Results, seeds
 from abstain.experiments.curves import study_grids
@@ -61,6 +63,14 @@ def test_parameters_from_toml(tmp_path):
     )
     grids = study_grids(curves, study)
     assert "pseudo" not in grids  # not known everywhere
+
+
+def test_the_command_writes_a_report(tmp_path):
+    read(tmp_path, sets='"wide"')
+    out = tmp_path / "out"
+    result = CliRunner().invoke(app, ["reproduce", str(tmp_path / "mine.toml"), "--out", str(out), "--jobs", "1"])
+    assert result.exit_code == 0, result.output
+    assert "wide" in (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_what_is_wrong_with_parameters(tmp_path):

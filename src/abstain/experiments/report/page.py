@@ -70,7 +70,7 @@ def data_files(studies: Sequence[Study], data: Any) -> list[DataFile]:
 
 
 def _own_file(spec: SetSpec, rounds: int) -> DataFile | None:
-    if spec.kind is not None:
+    if spec.kind is not None or spec.instance is not None:
         return None
     path = Path(spec.file)
     file = f"{path.name}, {path.stat().st_size} bytes, {spec.code[:8]}" if spec.file else "a table"

@@ -145,7 +145,7 @@ class WeightedLearner(KernelLearner):
         if memory == "share" and (self._paced or self.weight_kernels.measure is entropy):
             raise InputError(
                 "memory: 'share' needs a rate that neither follows the number of the round nor the entropy of the "
-                "weights; expected None, 'adaptive' or a number of rounds, got 'share'"
+                "weights; expected memory=None, or eta='adaptive' or a number, got memory='share'"
             )
         if memory not in ("adaptive", "share"):
             raise InputError(f"memory: expected None, 'adaptive', 'share' or a number of rounds, got {shown(memory)}")
