@@ -11,14 +11,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 import abstain as ab
 
 from . import balls, online, rings, scaling, weights
-from .data import LEARNERS, Floats, problem, simulation
+from .data import COST, LEARNERS, Floats, problem, simulation
 from .timing import Task, seconds
 
 Measure: TypeAlias = Callable[[], float]
@@ -64,6 +64,23 @@ def of_weights() -> dict[str, Measure]:
             for eta in (0.01, "adaptive")
         }
     )
+
+
+def of_robust() -> dict[str, Measure]:
+    """`DoublyRobust` with its defaults, as the docs recommend it, and with a guard."""
+    games = {f"rings, d = {dim}": hyperplanes(dim) for dim in weights.DIMENSIONS[1:2]} | {"thresholds": confidence()}
+    kinds: dict[str, dict[str, Any]] = {
+        "default": {},
+        "recommended": {"memory": "adaptive", "min_observe": 0.005},
+        "guard": {"guard": 1 / 16},
+    }
+
+    def play(kind: str, game: str) -> Callable[[], object]:
+        experts, X, y = games[game]
+        learner = ab.DoublyRobust(experts, cost=COST, seed=0, **kinds[kind])
+        return lambda: ab.simulate(learner, X[:ROUNDS], y[:ROUNDS])
+
+    return timed({f"{kind}, {game}": partial(play, kind, game) for game in games for kind in kinds})
 
 
 def of_balls() -> dict[str, Measure]:
@@ -176,6 +193,7 @@ SECTIONS: dict[str, Callable[[], dict[str, Measure]]] = {
     "rings": of_rings,
     "thresholds": of_thresholds,
     "weights": of_weights,
+    "robust": of_robust,
     "balls": of_balls,
     "scaling": of_scaling,
     "reproduce": of_reproduce,
