@@ -92,8 +92,6 @@ class Stretch:
     """Its share of the scored rows."""
     carried: float
     """The share of the whole saving in it; above 1, if the rest lost."""
-    rest: float
-    """The difference per row outside of it."""
 
 
 @dataclass(frozen=True)
@@ -352,9 +350,8 @@ def where_from(out: Outcome, rows: Rows, time_is_date: bool) -> tuple[Stretch | 
     if best is None or best[2] > SHORT * sizes.sum():
         return None, parts
     a, b, n = best
-    rest = -(total - float(saved[a:b].sum())) / max(1, int(sizes.sum()) - n)
     begin, end = at.name(int(starts[a])), at.name(int(starts[a] + n - 1))
-    return Stretch(begin, end, n, n / int(sizes.sum()), float(sums[b] - sums[a]), rest), parts
+    return Stretch(begin, end, n, n / int(sizes.sum()), float(sums[b] - sums[a])), parts
 
 
 class _When:

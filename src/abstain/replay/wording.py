@@ -256,19 +256,18 @@ def verdict(policies: list[Policy], setting: Setting) -> str:
     return f"{costs}, {_size(lead)} more{_interval(lead)} than {other}: {because}.{_carried(setting)}"
 
 
-def _carried(setting: Setting) -> str:
-    """Say that one stretch carries nearly all of the difference."""
+def _carried(setting: Setting, middle: float | None = None) -> str:
+    """Say that one stretch carries nearly all of the difference; where it has bounds, of their ``middle``."""
     one = setting.stretch
     if one is None:
         return ""
     at = "at" if one.begin.startswith("row") else "on"
     when = f"{at} {one.begin}" if one.begin == one.end else f"between {one.begin} and {one.end}"
     share = "All of it" if one.carried >= 1.0 else f"{per_cent(one.carried)} of it"
-    rest = f"{setting.money(abs(one.rest))} {'less' if one.rest < 0.0 else 'more'} per case"
-    return (
-        f" {share} came {when}, in {per_cent(one.part)} of the cases: one event says little about other months. "
-        f"In the other cases it costs {rest}."
-    )
+    if middle is not None:
+        half = f"In the middle of these bounds it costs {_less_or_more(middle, setting.money)} per case"
+        share = f"{half}; {share.lower().replace('it', 'that')}"
+    return f" {share} came {when}, in {per_cent(one.part)} of the cases: one event says little about other months."
 
 
 def _bounded(lead: Policy, base: Policy, costs: str, setting: Setting) -> str:
@@ -278,15 +277,18 @@ def _bounded(lead: Policy, base: Policy, costs: str, setting: Setting) -> str:
     missing = f"{per_cent(setting.unlabelled)} of the rows have no label"
     other = the_baseline(base, setting)
     ends = [setting.money(abs(end)) for end in (lead.low, lead.high)]
+    carried, past = _carried(setting, lead.difference), setting.stretch is not None or lead.kind != GATE
     if lead.high < 0.0:
         return (
-            f"{costs}, {ends[1]} to {ends[0]} less than {other}. {missing}: whatever they are, it saves at least "
-            f"{setting.total(-lead.high * setting.scored_rows)} on {setting.scored_rows:,} cases."
+            f"{costs}, {ends[1]} to {ends[0]} less than {other}. {missing}: whatever they are, it "
+            f"{'saved' if past else 'saves'} at least {setting.total(-lead.high * setting.scored_rows)} on "
+            f"{setting.scored_rows:,} cases.{carried}"
         )
     if lead.low > 0.0:
         return (
-            f"{costs}, {ends[0]} to {ends[1]} more than {other}. {missing}: whatever they are, it loses at least "
-            f"{setting.total(lead.low * setting.scored_rows)} on {setting.scored_rows:,} cases."
+            f"{costs}, {ends[0]} to {ends[1]} more than {other}. {missing}: whatever they are, it "
+            f"{'lost' if past else 'loses'} at least {setting.total(lead.low * setting.scored_rows)} on "
+            f"{setting.scored_rows:,} cases.{carried}"
         )
     how = "" if setting.probabilities else (
         " The columns of what was decided, and of the probability that its label would be seen, identify more "
@@ -294,7 +296,7 @@ def _bounded(lead: Policy, base: Policy, costs: str, setting: Setting) -> str:
     )  # fmt: skip
     return (
         f"{costs}, {other.replace(' (', ', ', 1).removesuffix(')')}: which of them is cheaper is not identified. "
-        f"{missing}, and the difference is between {ends[0]} less and {ends[1]} more.{how}"
+        f"{missing}, and the difference is between {ends[0]} less and {ends[1]} more.{carried}{how}"
     )
 
 
