@@ -13,7 +13,7 @@ from ..gate.frames import Block
 from ..gate.prices import weighed
 from ..typing import Array, Bools, Floats, Ints
 from .classes import STAKE, Judge
-from .log import NEVER, SLICE, Slices, Times, blank, check, numbers
+from .log import NEVER, SLICE, Slices, Times, blank, check, month_first, numbers
 from .options import Options
 
 if TYPE_CHECKING:
@@ -377,7 +377,8 @@ def prepare(slices: Slices, options: Options, judge: Judge, rows: Rows, progress
                   [0] * n_models, wrong=[0] * n_models, guesses=Guesses(n_models), delays=Delays(256))  # fmt: skip
     times: list[Ints] = []
     last: int | None = None
-    clock = Times()
+    dates = [column for column in (options.time, options.label_time) if column is not None]
+    clock = Times(month_first((frame for _, frame in slices), dates) if dates else None)
     for begin, frame in slices:
         records = rows.empty(len(frame))
         records["row"] = np.arange(begin + 1, begin + len(frame) + 1)
