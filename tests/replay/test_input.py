@@ -104,6 +104,18 @@ def test_missing_values(tmp_path, missing):
     found = played(texts, tmp_path, models=())
     assert prices(found) == prices(played(holes, tmp_path))
     assert "gbm has no answer in 45 rows" in " ".join(found.notes)
+    assert "rules has no answer" not in " ".join(found.notes)
+    words = (
+        "rules has answers without a confidence in 45 of 400 rows: the column rules_confidence is empty there, and the"
+    )
+    assert words in " ".join(found.notes)
+
+
+def test_a_model_whose_confidences_are_missing_gets_a_warning(tmp_path):
+    frame = small_log(400, missing=0.0).with_columns(gbm_confidence=pl.lit(""))
+    (warning,) = played(frame, tmp_path).warnings
+    assert warning.startswith("gbm has answers without a confidence in 400 of 400 rows")
+    assert warning.endswith("If it has none, write --model gbm=gbm.")
 
 
 def test_a_missing_label_is_no_class(tmp_path):

@@ -334,6 +334,8 @@ class Facts:
 
     wrong: list[int] = field(default_factory=list)
     """By model: answers that are a whole mistake, in rows with a label."""
+    unsure: list[int] = field(default_factory=list)
+    """By model: rows with an answer, but without a confidence."""
     weights: tuple[float, float] = 0.0, 0.0
     """With probabilities of seeing a label: the sums of one over them, and of the squares, where labels were seen."""
     hidden: int = 0
@@ -374,7 +376,8 @@ def prepare(slices: Slices, options: Options, judge: Judge, rows: Rows, progress
     """Check the rows and write them to ``rows``."""
     n_models = len(options.models)
     facts = Facts(slices.rows, 0, 0, [0] * n_models, [np.inf] * n_models, [-np.inf] * n_models,
-                  [0] * n_models, wrong=[0] * n_models, guesses=Guesses(n_models), delays=Delays(256))  # fmt: skip
+                  [0] * n_models, wrong=[0] * n_models, unsure=[0] * n_models, guesses=Guesses(n_models),
+                  delays=Delays(256))  # fmt: skip
     times: list[Ints] = []
     last: int | None = None
     dates = [column for column in (options.time, options.label_time) if column is not None]
@@ -395,6 +398,9 @@ def prepare(slices: Slices, options: Options, judge: Judge, rows: Rows, progress
         labelled, right = judge.fill(records, frame, begin)
         facts.unlabelled += len(frame) - int(labelled.sum())
         facts.look(records["confidence"], right, labelled)
+        for k, model in enumerate(options.models):
+            if model.sure is not None:
+                facts.unsure[k] += int((~blank(frame[model.answer]) & blank(frame[model.sure])).sum())
         whole = whole_mistakes(records)
         if rows.has("labelled"):
             records["labelled"] = labelled

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..gate.gate import Gate
 from .classes import Classes
-from .options import CLASS, COST, PROBABILITY, Options
+from .options import CLASS, COST, PROBABILITY, VALUE, ModelColumns, Options
 from .play import ALL, GATE, OWN, STACK, TO_COME, TODAY, TUNED, Outcome
 from .policies import Policy, Stretch, Versus
 from .rows import Facts
@@ -426,13 +426,15 @@ def notes(
     if len(options.models) == 1:
         found.append("With a single model, only the threshold is learnt.")
     for k, model in enumerate(options.models):
-        if facts.missing[k] == rows:
+        unsure = facts.unsure[k]
+        none = facts.missing[k] - unsure
+        if 0 < unsure <= rows / 2:  # else there is a warning
+            found.append(_unsure(model, unsure, rows))
+        if none == rows:
             found.append(f"{model.name} never has an answer.")
-        elif facts.missing[k]:
-            share = per_cent(facts.missing[k] / rows)
-            found.append(
-                f"{model.name} has no answer in {facts.missing[k]:,} rows ({share}): alone, it sends them to review."
-            )
+        elif none:
+            share = per_cent(none / rows)
+            found.append(f"{model.name} has no answer in {none:,} rows ({share}): alone, it sends them to review.")
         if model.kind == CLASS and model.sure is None:
             found.append(f"{model.name} reports no confidence: its answers are followed always or never.")
         elif facts.least[k] == facts.most[k]:
@@ -453,6 +455,16 @@ def notes(
     if options.time is not None and options.label_time is None:
         found.append(f"Times are those of {options.time}; labels come by the number of rows.")
     return found
+
+
+def _unsure(model: ModelColumns, unsure: int, rows: int) -> str:
+    """Say that a model has answers without a confidence, and what to write if it never has one."""
+    what = "an expected error" if model.kind == VALUE else "a confidence"
+    how = f" If it has none, write --model {model.name}={model.answer}." if model.kind == CLASS else ""
+    return (
+        f"{model.name} has answers without {what} in {unsure:,} of {rows:,} rows: the column {model.sure} is empty "
+        f"there, and the answers are not used.{how}"
+    )
 
 
 def _missing_labels(options: Options, facts: Facts) -> str:
@@ -537,13 +549,15 @@ def _delays(options: Options, facts: Facts, classes: Classes) -> list[str]:
 def doubts(
     options: Options, facts: Facts, classes: Classes | None, pair: tuple[Any, Any] | None, rows: int
 ) -> list[str]:
-    """Warnings: models that are never right, or wrong so often that ``--positive`` must be the other class; labels
-    whose delay depends on what they say.
+    """Warnings: models without confidences; models that are never right, or wrong so often that ``--positive`` must be
+    the other class; labels whose delay depends on what they say.
     """
     found = [] if classes is None else _delays(options, facts, classes)
     for k, model in enumerate(options.models):
         wrong = facts.wrong[k]
         answers = wrong + facts.right[k]
+        if facts.unsure[k] > rows / 2:
+            found.append(_unsure(model, facts.unsure[k], rows))
         if model.kind == PROBABILITY and pair is not None and wrong > rows / 2:
             found.append(
                 f"{model.name} is wrong in {per_cent(wrong / rows)} of the rows with a label: is --positive the other "
