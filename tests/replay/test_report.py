@@ -419,10 +419,14 @@ def test_the_legend_has_an_entry_a_trace():
 def test_bounds_in_the_report():
     """Where labels are missing, a price goes from the least to the largest, and no saving is on a tile."""
     gate, tuned = against_tuned(0.15, -0.06, 0.04).policies
-    policies = [replace(gate, lowest=0.1, highest=0.2, share=None), replace(tuned, lowest=0.15, highest=0.25)]
+    policies = [
+        replace(gate, lowest=0.1, highest=0.2, share=None, most_mistakes=0.3),
+        replace(tuned, lowest=0.15, highest=0.25),
+    ]
     found = replace(against_tuned(0.15, -0.06, 0.04), policies=policies, left_out=500)
     one, other = rows(found)
     assert (one.price, other.price) == ("1.00 to 2.00", "1.50 to 2.50")
+    assert (one.mistakes, other.mistakes) == ("10 to 30 %", "10 %")
     assert (one.difference, one.interval, one.money) == (f"{MINUS}0.60 to +0.40", "", "")
     _, seen = read(page.html(found))
     assert "Saved per" not in seen

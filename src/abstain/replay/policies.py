@@ -38,7 +38,8 @@ class Policy:
     reviewed: float
     """Share of the scored rows sent to review."""
     mistakes: float
-    """Share of the scored rows answered wrongly; for numbers, with an answer that cost more than a review."""
+    """Share of the scored rows answered wrongly, as far as labels tell; for numbers, with an answer that cost more than
+    a review."""
     difference: float | None
     """Loss minus the loss of the baseline (today's threshold, or tuned); None for the baseline itself."""
     low: float | None
@@ -51,6 +52,8 @@ class Policy:
     share_low: float | None = None
     share_high: float | None = None
     """The difference relative to the baseline's loss, and its 95 % interval; None if labels are missing."""
+    most_mistakes: float | None = None
+    """The share of mistakes if every label that is missing shows one; ``mistakes`` has none of them."""
 
     @property
     def known(self) -> bool:
@@ -284,7 +287,7 @@ def policies(out: Outcome, models: list[str], seed: int, max_error: float | None
     for k, key in enumerate(keys):
         sums = out.policies[key]
         lowest, reviewed, mistakes = sums.means
-        mistakes = min(1.0, max(0.0, mistakes))  # estimates may be beyond
+        mistakes, most = (min(1.0, max(0.0, end)) for end in (mistakes, mistakes + sums.unseen))  # estimates go beyond
         open_ = float(sums.hidden.sum() / n)
         name = name_of(key, models, out, max_error)
         low, high = (float(end.sum() / n) for end in out.blocks_between(key, base))
@@ -296,7 +299,7 @@ def policies(out: Outcome, models: list[str], seed: int, max_error: float | None
         known = Policy(kind_of(key), name, lowest + open_ / 2, reviewed, mistakes, span[0], span[1], span[2])
         table.append(
             replace(known, lowest=lowest, highest=lowest + open_, share=share[0], share_low=share[1],
-                    share_high=share[2])
+                    share_high=share[2], most_mistakes=most)
         )  # fmt: skip
     return table
 

@@ -34,6 +34,20 @@ def column(shares: Sequence[float]) -> list[str]:
     return [f"{100.0 * share:.{digits}f} %" for share in shares]
 
 
+def mistakes(policies: Sequence[Policy]) -> list[str]:
+    """The shares of mistakes below each other; from the least to the largest, if labels are missing.
+
+    >>> mistakes([Policy("gate", "gate", 0.1, 0.1, 0.05, None, None, None, most_mistakes=0.2)])
+    ['5 to 20 %']
+    """
+    shares = [(one.mistakes, one.mistakes if one.most_mistakes is None else one.most_mistakes) for one in policies]
+    ends = column([end for share in shares for end in share])
+    return [
+        low if low == high else f"{low.removesuffix(' %')} to {high}"
+        for low, high in zip(ends[::2], ends[1::2], strict=True)
+    ]
+
+
 def decimals(size: float) -> int:
     """How many decimals prices of this size have: none from 100 on, else two, or what two digits need.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..._core.files import write_bytes
 from ..._core.pages import environment
 from ..policies import Policy, Replay
-from ..wording import against, column, decimals, in_words, per_cent, unit_of
+from ..wording import against, column, decimals, in_words, mistakes, per_cent, unit_of
 from . import figures
 from .figures import MONEY, POLICIES, Drawn, Look, areas, bars, curves, lines, model_looks, share
 
@@ -190,9 +190,8 @@ class Row(NamedTuple):
 
 def rows(replay: Replay) -> list[Row]:
     """One row per policy, prices with the same decimals."""
-    mistakes = column([policy.mistakes for policy in replay.policies])
     reviews = column([policy.reviewed for policy in replay.policies])
-    return [_row(replay, *cells) for cells in zip(replay.policies, mistakes, reviews, strict=True)]
+    return [_row(replay, *cells) for cells in zip(replay.policies, mistakes(replay.policies), reviews, strict=True)]
 
 
 def _row(replay: Replay, policy: Policy, mistakes: str, reviews: str) -> Row:
@@ -398,6 +397,7 @@ def _results(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
         yield Section("curves", "Cost of mistakes by share answered", text, axis, curves(shows, looks))
     if replay.mistakes:
         text = "Cases that were answered wrongly, by what the right answer was."
+        text += " Rows without a label are not among them." if replay.left_out else ""
         yield Section(
             "classes", "Mistakes by class", text, "", bars(figures.mistakes(replay), replay.lead, replay.baseline)
         )
