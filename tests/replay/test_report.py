@@ -431,6 +431,7 @@ def test_bounds_in_the_report():
     _, seen = read(page.html(found))
     assert "Saved per" not in seen
     assert "500 rows of the log have no label" in seen
+    assert '<span class="interval">' not in page.html(found)  # which would keep its width
     assert "your reviewers see" in seen
     assert "Where the saving came from" not in seen
 

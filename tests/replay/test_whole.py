@@ -209,10 +209,10 @@ def test_verdict_without_a_threshold_of_today():
 @pytest.mark.parametrize(
     ("ends", "words"),
     [
-        ((-0.05, -0.01), "it saved at least 4,500 EUR on 90,000 cases. In the middle of these bounds "
+        ((-0.05, -0.01), "it saved at least 4,500 EUR on 90,000 cases. With both prices in the middle of their bounds "
          "it costs 0.15 EUR less per case; all of that came between 11 March 2026 and 15 March 2026"),
-        ((0.01, 0.05), "lost at least 4,500 EUR on 90,000 cases. In the middle of these bounds it costs 0.15 EUR more"),
-        ((-0.05, 0.03), "0.25 EUR less and 0.15 EUR more. In the middle of these bounds it costs 0.050 EUR less"),
+        ((0.01, 0.05), "lost at least 4,500 EUR on 90,000 cases. With both prices in the middle of their bounds it costs 0.15 EUR more"),
+        ((-0.05, 0.03), "0.25 EUR less and 0.15 EUR more. With both prices in the middle of their bounds it costs 0.050 EUR less"),
     ],
 )  # fmt: skip
 def test_one_event_is_named_where_labels_are_missing(ends, words):

@@ -279,7 +279,9 @@ def _carried(setting: Setting, middle: float | None = None) -> str:
     when = f"{at} {one.begin}" if one.begin == one.end else f"between {one.begin} and {one.end}"
     share = "All of it" if one.carried >= 1.0 else f"{per_cent(one.carried)} of it"
     if middle is not None:
-        half = f"In the middle of these bounds it costs {_less_or_more(middle, setting.money)} per case"
+        half = (
+            f"With both prices in the middle of their bounds it costs {_less_or_more(middle, setting.money)} per case"
+        )
         share = f"{half}; {share.lower().replace('it', 'that')}"
     return f" {share} came {when}, in {per_cent(one.part)} of the cases: one event says little about other months."
 

@@ -151,7 +151,7 @@ def reviews(replay: Replay) -> str | None:
     if replay.days is None or replay.days < 1.0:
         return f"{sentence}."
     each = (policy.reviewed * replay.scored_rows / replay.days for policy in (gate, tuned))
-    daily = [f"{n:,.0f}" if n >= 10.0 else f"{n:.1f}" for n in each]
+    daily = [f"{n:,.0f}" if n >= 10.0 or n == 0.0 else f"{n:.1f}" for n in each]
     return f"{sentence}; that is {daily[0]} a day{'' if shares[0] == shares[1] else f' instead of {daily[1]}'}."
 
 
