@@ -273,14 +273,15 @@ def test_the_work_of_reviewers():
     gate = Policy("gate", "gate", 0.1, 0.5, 0.1, -0.1, -0.1, -0.1)
     tuned = Policy("tuned", "tuned", 0.2, 0.41, 0.1, None, None, None)
     found = replace(a_replay(), policies=[gate, tuned], scored_rows=18_000, days=90.0)
-    sentence = "With the gate your reviewers see 50 of 100 cases instead of 41"
+    sentence = "With the gate your reviewers see 50 of 100 counted cases instead of 41"
     assert page.reviews(found) == f"{sentence}; that is 100 a day instead of 82."
     assert sentence in read(page.html(found))[1]
     for days in (None, 0.5):
         assert page.reviews(replace(found, days=days)) == f"{sentence}."
     same = replace(found, policies=[gate, replace(tuned, reviewed=0.5)])
-    assert page.reviews(same).endswith("50 of 100 cases, as many as with one threshold; that is 100 a day.")
+    assert page.reviews(same).endswith("50 of 100 counted cases, as many as with one threshold; that is 100 a day.")
     assert page.reviews(replace(found, policies=[gate])) is None
+    assert "50 of 100 counted cases (mean of 4 gates) instead of 41;" in page.reviews(replace(found, runs=4))
 
 
 def test_the_axis_of_thresholds_shows_where_they_are():

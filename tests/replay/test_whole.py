@@ -211,8 +211,10 @@ def test_verdict_without_a_threshold_of_today():
     [
         ((-0.05, -0.01), "it saved at least 4,500 EUR on 90,000 cases. With both prices in the middle of their bounds "
          "it costs 0.15 EUR less per case; all of that came between 11 March 2026 and 15 March 2026"),
-        ((0.01, 0.05), "lost at least 4,500 EUR on 90,000 cases. With both prices in the middle of their bounds it costs 0.15 EUR more"),
-        ((-0.05, 0.03), "0.25 EUR less and 0.15 EUR more. With both prices in the middle of their bounds it costs 0.050 EUR less"),
+        ((0.01, 0.05), "lost at least 4,500 EUR on 90,000 cases. With both prices in the middle of their bounds it "
+         "costs 0.15 EUR more"),
+        ((-0.05, 0.03), "0.25 EUR less and 0.15 EUR more. With both prices in the middle of their bounds it "
+         "costs 0.050 EUR less"),
     ],
 )  # fmt: skip
 def test_one_event_is_named_where_labels_are_missing(ends, words):
@@ -327,7 +329,13 @@ def test_memory(tmp_path):
             ["Consider a threshold re-tuned", "Let the gate", "Then let it decide"],
         ),
         ((-0.02, 0.02), ("stack", -0.02), ["Keep today's threshold for now, and replay a longer log"]),
-        ((0.02, 0.04), ("stack", -0.02), ["Keep today's threshold: on this log the gate costs more"]),
+        ((0.02, 0.04), ("stack", -0.02), ["Keep today's threshold: on this log the gate, as it is, costs"]),
+        ((0.02, 0.04), ("stack", 0.02), ["with --combine", "Keep today's threshold until a replay shows that another"]),
+        (
+            (-0.02, 0.02),
+            ("stack", 0.02),
+            ["with --combine", "Keep today's threshold until a replay shows that another"],
+        ),
     ],
 )
 def test_what_to_do_next(ends, rival, words):

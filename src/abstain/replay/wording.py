@@ -359,8 +359,19 @@ GATE_FILE = "gate.abstain"
 """The gate after the last row, in the folder of results."""
 
 
-def next_steps(lead: Policy, rivals: list[Versus], setting: Setting, may_combine: bool) -> list[str]:
-    """What to do now; ``may_combine`` says whether the gate could combine its models, and did not."""
+def next_steps(
+    lead: Policy, rivals: list[Versus], setting: Setting, may_combine: bool, misread: Sequence[str] = ()
+) -> list[str]:
+    """What to do now.
+
+    ``may_combine`` says whether the gate could combine its models, and did not; ``misread`` are models that are never
+    right, or whose probabilities are of the other class.
+    """
+    if misread:
+        return [
+            f"First correct the answers of {' and '.join(misread)}, as the warning says, and run the command again: "
+            "until then no price here means anything."
+        ]
     if lead.kind != GATE:
         return ["Carry on, and replay next month's cases with the same command."]
     found = []
@@ -370,7 +381,7 @@ def next_steps(lead: Policy, rivals: list[Versus], setting: Setting, may_combine
         return found
     better = next((rival for rival in rivals if rival.kind in (TUNED, OWN) and rival.low > 0.0), None)
     if better is not None:
-        found.append(f"Consider {INSTEAD[better.kind]}: it is cheaper here.")
+        found.append(f"Consider {INSTEAD[better.kind]}: it is cheaper than the gate here.")
     if lead.high < 0.0:
         return [
             *found,
@@ -378,9 +389,22 @@ def next_steps(lead: Policy, rivals: list[Versus], setting: Setting, may_combine
             "then gate.peek(answers) for every new case, while you decide as today.",
             "Then let it decide: gate.decide and gate.learn in Python, or abstain serve for other languages.",
         ]
+    until = f"Keep {setting.it} until a replay shows that another policy is cheaper"
     if lead.low > 0.0:
-        return [*found, f"Keep {setting.it}: on this log the gate costs more."]
-    return [*found, f"Keep {setting.it} for now, and replay a longer log: this one does not show a difference."]
+        return [*found, f"{until if found else f'Keep {setting.it}'}: on this log the gate, as it is, costs more."]
+    if found:
+        return [*found, f"{until}: this log does not show a difference."]
+    return [f"Keep {setting.it} for now, and replay a longer log: this one does not show a difference."]
+
+
+def misread(options: Options, facts: Facts, pair: tuple[Any, Any] | None, rows: int) -> list[str]:
+    """The models that are never right, or whose probabilities seem to be of the other class: `doubts` says why."""
+    found = []
+    for k, model in enumerate(options.models):
+        other = model.kind == PROBABILITY and pair is not None and facts.wrong[k] > rows / 2
+        if other or (facts.wrong[k] > 0 and facts.right[k] == 0):
+            found.append(model.name)
+    return found
 
 
 MONTH, YEAR = 365.25 / 12.0, 365.25
@@ -515,9 +539,11 @@ def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]
         )
     unseen = {"answered": reviewed, "reviewed": cases - reviewed}.get(str(options.labels), 0)
     if unseen:
-        whose, what = ("reviewed", "a review") if options.labels == "answered" else ("answered", "an answer")
+        did, what = ("reviewed", "a review") if options.labels == "answered" else ("answered", "an answer")
+        who = f"the first of {len(out.runs)} gates" if len(out.runs) > 1 else "the gate"
         found.append(
-            f"{unseen:,} of {cases:,} cases ({per_cent(unseen / cases)}) were {whose}, and {what} shows no label here."
+            f"Of all {cases:,} cases that it played, counted or not, {who} {did} {unseen:,} "
+            f"({per_cent(unseen / cases)}), and {what} shows no label here."
         )
     if out.counts[TO_COME]:
         found.append(f"{out.counts[TO_COME]:,} labels had not arrived when the log ended.")

@@ -144,10 +144,11 @@ def reviews(replay: Replay) -> str | None:
         return None
     shares = tuple(per_cent(policy.reviewed).removesuffix(" %") for policy in (gate, tuned))
     begin = "With the gate your reviewers see" if replay.lead == "gate" else "Your reviewers saw"
+    mean = f" (mean of {replay.runs} gates)" if replay.lead == "gate" and replay.runs > 1 else ""
     if shares[0] == shares[1]:
-        sentence = f"{begin} {shares[0]} of 100 cases, as many as with {who(replay)[2]}"
+        sentence = f"{begin} {shares[0]} of 100 counted cases{mean}, as many as with {who(replay)[2]}"
     else:
-        sentence = f"{begin} {shares[0]} of 100 cases instead of {shares[1]}"
+        sentence = f"{begin} {shares[0]} of 100 counted cases{mean} instead of {shares[1]}"
     if replay.days is None or replay.days < 1.0:
         return f"{sentence}."
     each = (policy.reviewed * replay.scored_rows / replay.days for policy in (gate, tuned))
