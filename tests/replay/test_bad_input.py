@@ -104,6 +104,7 @@ def test_a_positive_class_that_is_no_label_is_refused(tmp_path):
     [
         (("--label", "lable"), ("--label", "no column 'lable'", "did you mean 'label'?")),
         (("--model", "x=gbm:gmb_confidence"), ("--model", "did you mean 'gbm_confidence'?")),
+        (("--model", "x=label:gbm_confidence"), ("--model", "what x said, got label, the column of labels")),
         (("--model", "gbm=rules:rules_confidence"), ("each name once", "'gbm' twice")),
         (("--model", "x=gbm:"), ("--model", "expected NAME=ANSWER:CONFIDENCE, or NAME=ANSWER for a model without")),
         (("--value", "x=gbm:gbm_confidence"), ("--value", "got classes, too")),

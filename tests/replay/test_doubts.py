@@ -74,7 +74,10 @@ def test_a_model_that_is_never_right(tmp_path):
 
     def warned(frame):
         frame.write_csv(tmp_path / "log.csv")
-        return replay(tmp_path / "log.csv", options(), tmp_path / "out").warnings
+        found = replay(tmp_path / "log.csv", options(), tmp_path / "out")
+        first = "First correct the answers of gbm, as the warning says, and run the command again: "
+        assert (len(found.next) == 1 and found.next[0].startswith(first)) == bool(found.warnings)
+        return found.warnings
 
     assert warned(frame) == []
     one, alike = warned(frame.with_columns(pl.col("gbm").str.to_uppercase()))

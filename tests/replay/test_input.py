@@ -104,6 +104,18 @@ def test_missing_values(tmp_path, missing):
     found = played(texts, tmp_path, models=())
     assert prices(found) == prices(played(holes, tmp_path))
     assert "gbm has no answer in 45 rows" in " ".join(found.notes)
+    assert "rules has no answer" not in " ".join(found.notes)
+    words = (
+        "rules has answers without a confidence in 45 of 400 rows: the column rules_confidence is empty there, and the"
+    )
+    assert words in " ".join(found.notes)
+
+
+def test_a_model_whose_confidences_are_missing_gets_a_warning(tmp_path):
+    frame = small_log(400, missing=0.0).with_columns(gbm_confidence=pl.lit(""))
+    (warning,) = played(frame, tmp_path).warnings
+    assert warning.startswith("gbm has answers without a confidence in 400 of 400 rows")
+    assert warning.endswith("If it has none, write --model gbm=gbm.")
 
 
 def test_a_missing_label_is_no_class(tmp_path):
@@ -146,6 +158,39 @@ def test_seconds_and_milliseconds_are_told_apart(tmp_path):
     mixed = np.where(np.arange(400) < 300, seconds, seconds * 1_000)
     with pytest.raises(InputError, match="row 301, column t: expected a time in seconds, as in the rows above"):
         played(timed(frame, mixed), tmp_path, time="t")
+
+
+def test_dates_that_end_with_the_year(tmp_path):
+    """They are read as the log itself tells, by a day above 12; a log that does not tell is refused."""
+    frame, path = small_log(200), tmp_path / "log.csv"
+    days = [datetime(2026, 1, 5) + timedelta(hours=2 * t) for t in range(200)]
+
+    def begins(form, shown, **given):
+        frame.with_columns(at=pl.Series([f"{day:{form}}" for day in shown])).write_csv(path)
+        return replay(path, options(time="at", **given), tmp_path / "out").timeline.time[0]
+
+    for form in ("%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%m-%d-%Y %H:%M", "%d.%m.%Y %H:%M"):
+        assert begins(form, days) == "2026-01-05 00:00:00", form
+    early = [days[0] + timedelta(minutes=t) for t in range(200)]
+    for form in ("%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M"):
+        words = "row 1, column at: expected a time written as 2026-01-05 00:02, for no row tells whether the day or"
+        with pytest.raises(InputError, match=words):
+            begins(form, early)
+    assert begins("%d.%m.%Y %H:%M", early) == "2026-01-05 00:00:00"
+    seen = pl.Series("seen", [f"{day:%m/%d/%Y %H:%M}" for day in days])  # the labels' times tell it
+    frame = frame.with_columns(seen)
+    assert begins("%m/%d/%Y %H:%M", [days[0]] * 200, label_time="seen") == "2026-01-05 00:00:00"
+    with pytest.raises(InputError, match="column at or seen: expected a time written as .* begin with the month"):
+        begins("%d/%m/%Y %H:%M", days, label_time="seen")
+
+
+def test_days_of_excel_are_no_seconds(tmp_path):
+    path = tmp_path / "log.csv"
+    small_log(200).with_columns(at=46_027.001 + pl.int_range(200) / 24).write_csv(path)
+    with pytest.raises(InputError, match=r"row 1, column at: .* 2026-01-05 00:02 \(are these Excel's days\?\)"):
+        replay(path, options(time="at"), tmp_path / "out")
+    small_log(200).with_columns(at=pl.int_range(200) * 300.5, seen=pl.int_range(200) * 300.5 + 20_000.5).write_csv(path)
+    replay(path, options(time="at", label_time="seen"), tmp_path / "out")
 
 
 def test_times_with_and_without_a_zone_are_refused_together(tmp_path):

@@ -81,9 +81,10 @@ def test_the_ends_of_bounds_are_reached(tmp_path, classes):
         own = [float(answers["rules"][t] != true[t]) if sure[t] > 0.6 else 0.25 for t in range(12, 120)]
         losses.append((np.mean(gbm), np.mean(own)))
         apart.append(np.mean(gbm) - np.mean(own))
-    for k, policy in enumerate((part["always gbm"], today)):
-        assert (policy.lowest, policy.highest) == pytest.approx((np.min(losses, axis=0)[k], np.max(losses, axis=0)[k]))
     always = part["always gbm"]
+    assert (always.mistakes, always.most_mistakes) == pytest.approx((always.lowest, always.highest))
+    for k, policy in enumerate((always, today)):
+        assert (policy.lowest, policy.highest) == pytest.approx((np.min(losses, axis=0)[k], np.max(losses, axis=0)[k]))
     assert always.difference == pytest.approx((min(apart) + max(apart)) / 2)
     assert always.low <= min(apart)
     assert max(apart) <= always.high

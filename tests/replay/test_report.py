@@ -273,14 +273,15 @@ def test_the_work_of_reviewers():
     gate = Policy("gate", "gate", 0.1, 0.5, 0.1, -0.1, -0.1, -0.1)
     tuned = Policy("tuned", "tuned", 0.2, 0.41, 0.1, None, None, None)
     found = replace(a_replay(), policies=[gate, tuned], scored_rows=18_000, days=90.0)
-    sentence = "With the gate your reviewers see 50 of 100 cases instead of 41"
+    sentence = "With the gate your reviewers see 50 of 100 counted cases instead of 41"
     assert page.reviews(found) == f"{sentence}; that is 100 a day instead of 82."
     assert sentence in read(page.html(found))[1]
     for days in (None, 0.5):
         assert page.reviews(replace(found, days=days)) == f"{sentence}."
     same = replace(found, policies=[gate, replace(tuned, reviewed=0.5)])
-    assert page.reviews(same).endswith("50 of 100 cases, as many as with one threshold; that is 100 a day.")
+    assert page.reviews(same).endswith("50 of 100 counted cases, as many as with one threshold; that is 100 a day.")
     assert page.reviews(replace(found, policies=[gate])) is None
+    assert "50 of 100 counted cases (mean of 4 gates) instead of 41;" in page.reviews(replace(found, runs=4))
 
 
 def test_the_axis_of_thresholds_shows_where_they_are():
@@ -419,14 +420,20 @@ def test_the_legend_has_an_entry_a_trace():
 def test_bounds_in_the_report():
     """Where labels are missing, a price goes from the least to the largest, and no saving is on a tile."""
     gate, tuned = against_tuned(0.15, -0.06, 0.04).policies
-    policies = [replace(gate, lowest=0.1, highest=0.2, share=None), replace(tuned, lowest=0.15, highest=0.25)]
+    policies = [
+        replace(gate, lowest=0.1, highest=0.2, share=None, most_mistakes=0.3),
+        replace(tuned, lowest=0.15, highest=0.25),
+    ]
     found = replace(against_tuned(0.15, -0.06, 0.04), policies=policies, left_out=500)
     one, other = rows(found)
     assert (one.price, other.price) == ("1.00 to 2.00", "1.50 to 2.50")
+    assert (one.mistakes, other.mistakes) == ("10 to 30 %", "10 %")
     assert (one.difference, one.interval, one.money) == (f"{MINUS}0.60 to +0.40", "", "")
     _, seen = read(page.html(found))
     assert "Saved per" not in seen
     assert "500 rows of the log have no label" in seen
+    assert '<span class="interval">' not in page.html(found)  # which would keep its width
+    assert "your reviewers see" in seen
     assert "Where the saving came from" not in seen
 
 

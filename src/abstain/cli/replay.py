@@ -354,14 +354,13 @@ def _saved(found: "Replay") -> list[str]:
 
 def _cells(found: "Replay", bounds: bool) -> list[list[str]]:
     """The rows of the table; in a column, all numbers have the same decimals."""
-    from ..replay.wording import against, column, decimals
+    from ..replay.wording import against, column, decimals, mistakes
 
     price, policies = found.price, found.policies
     lead = next((one for one in policies if one.kind == found.lead), policies[0])
     digits = decimals(lead.loss * price)
-    mistakes, reviews = column([one.mistakes for one in policies]), column([one.reviewed for one in policies])
     rows = []
-    for one, wrong, seen in zip(policies, mistakes, reviews, strict=True):
+    for one, wrong, seen in zip(policies, mistakes(policies), column([one.reviewed for one in policies]), strict=True):
         ends = [one.loss] if one.known else [one.lowest or 0.0, one.highest or 0.0]
         cells = [
             " to ".join(f"{end * price:,.{digits}f}" for end in ends),

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import FileError, InputError
 from ..gate.case import Case
-from .log import NEVER, Log, Times, reading
+from .log import NEVER, Log, Times, month_first, reading
 from .options import CLASS, LABEL_NAMES, VALUE, ModelColumns, Options
 
 if TYPE_CHECKING:
@@ -139,8 +139,8 @@ def _old_enough(table: "pl.DataFrame", labels: str) -> "tuple[pl.DataFrame, int]
     labelled = table[LABEL].is_not_null()
     last = int(labelled.arg_true()[-1]) if labelled.any() else len(table) - 1
     if LABEL_TIME in table.columns and table[TIME].null_count() == 0:
-        clock = Times()
         try:
+            clock = Times(month_first([table], [LABEL_TIME]))
             cases, came = (clock.read(table[name].rename(name), 0, may_miss=True) for name in (TIME, LABEL_TIME))
         except InputError:
             return table, 0  # the replay says what is wrong

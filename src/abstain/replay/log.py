@@ -1,6 +1,6 @@
 """Reading a log in slices, and its columns as numbers and times. Errors name the row and the column."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -74,6 +74,36 @@ NAIVE, AWARE, SECONDS, MILLIS = (
 )  # fmt: skip
 
 
+AS_THIS = "a time written as 2026-01-05 00:02"
+YEAR_LAST = r"^\s*(\d{1,2})[/-](\d{1,2})[/-](\d{4})"
+"""Dates as 01/05/2026: some read 1 May, others January 5."""
+EXCEL = 20_000.0, 80_000.0
+"""Days since 1900, as Excel counts them: the years 1954 to 2119."""
+
+
+def month_first(frames: "Iterable[pl.DataFrame]", columns: Sequence[str]) -> bool | None:
+    """Whether the month comes first in dates that end with the year: a part above 12 is a day; None if none is.
+
+    Raises:
+        InputError: If some dates begin with the month and others with the day.
+    """
+    import polars as pl
+
+    days = [0, 0]
+    for frame in frames:
+        for column in columns:
+            if frame[column].dtype == pl.String:
+                for k in (0, 1):
+                    part = frame[column].str.extract(YEAR_LAST, k + 1).cast(pl.Int64)
+                    days[k] = max(days[k], int(part.max() or 0))  # type: ignore[arg-type]
+    if min(days) > 12:
+        raise InputError(
+            f"column {' or '.join(columns)}: expected {AS_THIS}, got dates that begin with the day and others that "
+            "begin with the month"
+        )
+    return None if max(days) <= 12 else days[1] > 12
+
+
 class Times:
     """Reads columns of times as microseconds. All rows of a column, and all columns, have the same kind of time.
 
@@ -81,8 +111,10 @@ class Times:
     milliseconds since 1970.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, month_first: bool | None = None) -> None:
+        """Begin without a kind; ``month_first`` tells how to read 01/05/2026 (None: such dates are refused)."""
         self._kinds: dict[str, str] = {}
+        self._month_first = month_first
 
     def read(self, column: "pl.Series", first_row: int, *, may_miss: bool) -> Ints:
         """Convert dates, texts of dates, or numbers to microseconds; a missing one is `NEVER`, if ``may_miss``."""
@@ -124,17 +156,32 @@ class Times:
         if other.any():
             refuse(column, other, first_row, f"{kind}, as in the rows above")
         self._keep(column, ~missing, first_row, kind)
+        unclear = text.str.contains(YEAR_LAST).fill_null(False).to_numpy() & ~missing
+        if unclear.any():
+            if self._month_first is None:
+                why = "for no row tells whether the day or the month comes first"
+                refuse(column, unclear, first_row, f"{AS_THIS}, {why}")
+            if self._month_first:  # Polars takes the first for the day
+                text = text.str.replace(YEAR_LAST, "${2}/${1}/${3}")
         try:
             times = text.str.to_datetime(time_unit="us", strict=False)
         except pl.exceptions.PolarsError:  # not even the first looks like a time
-            refuse(column, ~missing, first_row, "a time as 2026-01-31 12:00:00, or seconds as a number")
+            times = pl.Series([None] * len(text), dtype=pl.Datetime("us"))
         wrong = times.is_null().to_numpy() & ~missing
+        if wrong[~missing].all():
+            refuse(column, ~missing, first_row, f"{AS_THIS}, or seconds as a number")
         if wrong.any():
             refuse(column, wrong, first_row, "a time as those before it")
         return times.cast(pl.Int64)
 
     def _numbers(self, column: "pl.Series", missing: Bools, first_row: int) -> Ints:
+        import polars as pl
+
         seconds = numbers(column, first_row)
+        there = seconds[~missing]
+        if column.dtype == pl.String and not self._kinds and ((there >= EXCEL[0]) & (there < EXCEL[1])).all():
+            whole = missing | (seconds == np.floor(seconds))
+            check(column, whole, first_row, f"{AS_THIS} (are these Excel's days?), or seconds from 0 or 1970 on")
         check(column, np.isnan(seconds) | (np.abs(seconds) < 9e12), first_row, "a time in seconds or milliseconds")
         large = np.abs(np.nan_to_num(seconds)) >= MILLISECONDS
         kind = MILLIS if large[~missing][0] else SECONDS

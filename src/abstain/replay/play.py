@@ -153,18 +153,28 @@ class PolicySums:
     def __init__(self, over_time: Cuts, scored: Cuts) -> None:
         self._over_time, self._scored = over_time, scored
         self.loss, self.reviewed = np.zeros(over_time.n), np.zeros(over_time.n)
-        self.blocks, self.hidden, self._reviewed, self._mistakes = (np.zeros(scored.n) for _ in range(4))
+        self.blocks, self.hidden, self._reviewed, self._mistakes, self._open = (np.zeros(scored.n) for _ in range(5))
         """``blocks`` has the least losses there can be, ``hidden`` what labels that are not there may add."""
 
-    def add(self, begin: int, loss: Floats, reviewed: Bools, wrong: Array, hidden: Floats | None) -> None:
-        """Add rows from ``begin`` on; ``wrong`` are mistakes, ``hidden`` what they may lose beside ``loss``."""
+    def add(
+        self, begin: int, loss: Floats, reviewed: Bools, wrong: Array, hidden: Floats | None, unseen: Floats | None
+    ) -> None:
+        """Add rows from ``begin`` on; ``wrong`` are mistakes, ``hidden`` what they may lose beside ``loss``, and
+        ``unseen`` what may be mistakes beside ``wrong``.
+        """
         self._over_time.add(self.loss, loss if hidden is None else loss + hidden / 2, begin)
         self._over_time.add(self.reviewed, reviewed, begin)
         self._scored.add(self.blocks, loss, begin)
         self._scored.add(self._reviewed, reviewed, begin)
         self._scored.add(self._mistakes, wrong, begin)
-        if hidden is not None:
+        if hidden is not None and unseen is not None:
             self._scored.add(self.hidden, hidden, begin)
+            self._scored.add(self._open, unseen, begin)
+
+    @property
+    def unseen(self) -> float:
+        """The share of the scored rows that may be mistakes, beside those that are."""
+        return float(self._open.sum() / self._scored.sizes.sum())
 
     @property
     def means(self) -> tuple[float, float, float]:
@@ -176,7 +186,7 @@ class PolicySums:
     def mean_of(cls, several: "Sequence[PolicySums]") -> "PolicySums":
         """The means of several runs of a policy."""
         found = cls(several[0]._over_time, several[0]._scored)
-        for name in ("loss", "reviewed", "blocks", "hidden", "_reviewed", "_mistakes"):
+        for name in ("loss", "reviewed", "blocks", "hidden", "_reviewed", "_mistakes", "_open"):
             setattr(found, name, np.mean([getattr(one, name) for one in several], axis=0))
         return found
 
@@ -565,9 +575,12 @@ class Game:
         lost = rounds.losses[np.arange(part.n), np.maximum(codes, 0)]
         loss = np.where(reviewed, rounds.cost, lost)
         wrong: Array = ~reviewed & (loss > self._mistake)
+        none, whole = reviewed | (part.whole == 0.0), np.where(part.whole > 0.0, part.whole, 1.0)
         if self._rows.has("estimate"):
-            wrong = np.where(reviewed | (part.whole == 0.0), 0.0, lost / np.where(part.whole > 0.0, part.whole, 1.0))
-        sums.add(part.begin, loss, reviewed, wrong, None if hidden is None else np.where(reviewed, 0.0, hidden))
+            wrong = np.where(none, 0.0, lost / whole)
+        unseen = None if hidden is None else np.where(none, 0.0, hidden / whole)
+        hidden = None if hidden is None else np.where(reviewed, 0.0, hidden)
+        sums.add(part.begin, loss, reviewed, wrong, hidden, unseen)
         return wrong
 
     def _add_classes(self, part: Slice, lead: Array, base: Array) -> None:

@@ -38,7 +38,8 @@ class Policy:
     reviewed: float
     """Share of the scored rows sent to review."""
     mistakes: float
-    """Share of the scored rows answered wrongly; for numbers, with an answer that cost more than a review."""
+    """Share of the scored rows answered wrongly, as far as labels tell; for numbers, with an answer that cost more than
+    a review."""
     difference: float | None
     """Loss minus the loss of the baseline (today's threshold, or tuned); None for the baseline itself."""
     low: float | None
@@ -51,6 +52,8 @@ class Policy:
     share_low: float | None = None
     share_high: float | None = None
     """The difference relative to the baseline's loss, and its 95 % interval; None if labels are missing."""
+    most_mistakes: float | None = None
+    """The share of mistakes if every label that is missing shows one; ``mistakes`` has none of them."""
 
     @property
     def known(self) -> bool:
@@ -92,8 +95,6 @@ class Stretch:
     """Its share of the scored rows."""
     carried: float
     """The share of the whole saving in it; above 1, if the rest lost."""
-    rest: float
-    """The difference per row outside of it."""
 
 
 @dataclass(frozen=True)
@@ -286,7 +287,7 @@ def policies(out: Outcome, models: list[str], seed: int, max_error: float | None
     for k, key in enumerate(keys):
         sums = out.policies[key]
         lowest, reviewed, mistakes = sums.means
-        mistakes = min(1.0, max(0.0, mistakes))  # estimates may be beyond
+        mistakes, most = (min(1.0, max(0.0, end)) for end in (mistakes, mistakes + sums.unseen))  # estimates go beyond
         open_ = float(sums.hidden.sum() / n)
         name = name_of(key, models, out, max_error)
         low, high = (float(end.sum() / n) for end in out.blocks_between(key, base))
@@ -298,7 +299,7 @@ def policies(out: Outcome, models: list[str], seed: int, max_error: float | None
         known = Policy(kind_of(key), name, lowest + open_ / 2, reviewed, mistakes, span[0], span[1], span[2])
         table.append(
             replace(known, lowest=lowest, highest=lowest + open_, share=share[0], share_low=share[1],
-                    share_high=share[2])
+                    share_high=share[2], most_mistakes=most)
         )  # fmt: skip
     return table
 
@@ -352,9 +353,8 @@ def where_from(out: Outcome, rows: Rows, time_is_date: bool) -> tuple[Stretch | 
     if best is None or best[2] > SHORT * sizes.sum():
         return None, parts
     a, b, n = best
-    rest = -(total - float(saved[a:b].sum())) / max(1, int(sizes.sum()) - n)
     begin, end = at.name(int(starts[a])), at.name(int(starts[a] + n - 1))
-    return Stretch(begin, end, n, n / int(sizes.sum()), float(sums[b] - sums[a]), rest), parts
+    return Stretch(begin, end, n, n / int(sizes.sum()), float(sums[b] - sums[a])), parts
 
 
 class _When:

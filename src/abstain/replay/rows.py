@@ -13,7 +13,7 @@ from ..gate.frames import Block
 from ..gate.prices import weighed
 from ..typing import Array, Bools, Floats, Ints
 from .classes import STAKE, Judge
-from .log import NEVER, SLICE, Slices, Times, blank, check, numbers
+from .log import NEVER, SLICE, Slices, Times, blank, check, month_first, numbers
 from .options import Options
 
 if TYPE_CHECKING:
@@ -334,6 +334,8 @@ class Facts:
 
     wrong: list[int] = field(default_factory=list)
     """By model: answers that are a whole mistake, in rows with a label."""
+    unsure: list[int] = field(default_factory=list)
+    """By model: rows with an answer, but without a confidence."""
     weights: tuple[float, float] = 0.0, 0.0
     """With probabilities of seeing a label: the sums of one over them, and of the squares, where labels were seen."""
     hidden: int = 0
@@ -374,10 +376,12 @@ def prepare(slices: Slices, options: Options, judge: Judge, rows: Rows, progress
     """Check the rows and write them to ``rows``."""
     n_models = len(options.models)
     facts = Facts(slices.rows, 0, 0, [0] * n_models, [np.inf] * n_models, [-np.inf] * n_models,
-                  [0] * n_models, wrong=[0] * n_models, guesses=Guesses(n_models), delays=Delays(256))  # fmt: skip
+                  [0] * n_models, wrong=[0] * n_models, unsure=[0] * n_models, guesses=Guesses(n_models),
+                  delays=Delays(256))  # fmt: skip
     times: list[Ints] = []
     last: int | None = None
-    clock = Times()
+    dates = [column for column in (options.time, options.label_time) if column is not None]
+    clock = Times(month_first((frame for _, frame in slices), dates) if dates else None)
     for begin, frame in slices:
         records = rows.empty(len(frame))
         records["row"] = np.arange(begin + 1, begin + len(frame) + 1)
@@ -394,6 +398,9 @@ def prepare(slices: Slices, options: Options, judge: Judge, rows: Rows, progress
         labelled, right = judge.fill(records, frame, begin)
         facts.unlabelled += len(frame) - int(labelled.sum())
         facts.look(records["confidence"], right, labelled)
+        for k, model in enumerate(options.models):
+            if model.sure is not None:
+                facts.unsure[k] += int((~blank(frame[model.answer]) & blank(frame[model.sure])).sum())
         whole = whole_mistakes(records)
         if rows.has("labelled"):
             records["labelled"] = labelled

@@ -13,7 +13,7 @@ from ..gate.combining import COMBINED
 from .cases import as_given, as_log, is_cases
 from .classes import Classes, Judge, in_per_cent, oriented
 from .log import Log, Slices, is_date
-from .options import CLASS, FIXED_PRICE, Options, as_in, check_there, complete, dropped, unused
+from .options import CLASS, FIXED_PRICE, OPTIONS, Options, as_in, check_there, complete, dropped, unused
 from .play import Cases, Game, capacity_share, make_gate
 from .policies import Replay, curves, days, operating, period, policies, rivals, timeline, where_from
 from .report import page
@@ -25,6 +25,7 @@ from .wording import (
     doubts,
     how_late,
     how_much,
+    misread,
     next_steps,
     notes,
     per_year,
@@ -91,6 +92,12 @@ def _replay(
     if sample.is_empty():
         raise FileError(f"{log.shown}: expected rows, got a header alone")
     options = complete(options, sample)
+    for model in options.models:
+        if options.label in model.columns:
+            raise InputError(
+                f"{OPTIONS[model.kind]}: expected columns of what {model.name} said, got {options.label}, the column "
+                "of labels: it would always be right"
+            )
     tell(options, dropped(options, sample), unused(options, sample))
     with replacing_folder(out) as (results, scratch):
         progress("reading", 0, 1)
@@ -175,7 +182,8 @@ def _play(
         days=spent, stakes=staked, max_error=options.max_error, baseline=played.base, lead=played.lead,
         rivals=versus, runs=len(gates), stretch=stretch, saved=saved,
         effective=facts.effective if rows.has("observed") else None, period=period(rows, dates),
-        next=next_steps(lead, versus, setting, task != "number" and len(models) > 1 and not gate.combine),
+        next=next_steps(lead, versus, setting, task != "number" and len(models) > 1 and not gate.combine,
+                        misread(options, facts, pair, rows.n)),
     )  # fmt: skip
     cases.write(results / "cases.parquet")
     gate.save(results / GATE_FILE)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..gate.gate import Gate
 from .classes import Classes
-from .options import CLASS, COST, PROBABILITY, Options
+from .options import CLASS, COST, PROBABILITY, VALUE, ModelColumns, Options
 from .play import ALL, GATE, OWN, STACK, TO_COME, TODAY, TUNED, Outcome
 from .policies import Policy, Stretch, Versus
 from .rows import Facts
@@ -32,6 +32,20 @@ def column(shares: Sequence[float]) -> list[str]:
     least = min((abs(share) for share in shares if share), default=1.0)
     digits = 0 if least >= 0.00995 else 1 if least >= 0.000995 else 2
     return [f"{100.0 * share:.{digits}f} %" for share in shares]
+
+
+def mistakes(policies: Sequence[Policy]) -> list[str]:
+    """The shares of mistakes below each other; from the least to the largest, if labels are missing.
+
+    >>> mistakes([Policy("gate", "gate", 0.1, 0.1, 0.05, None, None, None, most_mistakes=0.2)])
+    ['5 to 20 %']
+    """
+    shares = [(one.mistakes, one.mistakes if one.most_mistakes is None else one.most_mistakes) for one in policies]
+    ends = column([end for share in shares for end in share])
+    return [
+        low if low == high else f"{low.removesuffix(' %')} to {high}"
+        for low, high in zip(ends[::2], ends[1::2], strict=True)
+    ]
 
 
 def decimals(size: float) -> int:
@@ -256,19 +270,20 @@ def verdict(policies: list[Policy], setting: Setting) -> str:
     return f"{costs}, {_size(lead)} more{_interval(lead)} than {other}: {because}.{_carried(setting)}"
 
 
-def _carried(setting: Setting) -> str:
-    """Say that one stretch carries nearly all of the difference."""
+def _carried(setting: Setting, middle: float | None = None) -> str:
+    """Say that one stretch carries nearly all of the difference; where it has bounds, of their ``middle``."""
     one = setting.stretch
     if one is None:
         return ""
     at = "at" if one.begin.startswith("row") else "on"
     when = f"{at} {one.begin}" if one.begin == one.end else f"between {one.begin} and {one.end}"
     share = "All of it" if one.carried >= 1.0 else f"{per_cent(one.carried)} of it"
-    rest = f"{setting.money(abs(one.rest))} {'less' if one.rest < 0.0 else 'more'} per case"
-    return (
-        f" {share} came {when}, in {per_cent(one.part)} of the cases: one event says little about other months. "
-        f"In the other cases it costs {rest}."
-    )
+    if middle is not None:
+        half = (
+            f"With both prices in the middle of their bounds it costs {_less_or_more(middle, setting.money)} per case"
+        )
+        share = f"{half}; {share.lower().replace('it', 'that')}"
+    return f" {share} came {when}, in {per_cent(one.part)} of the cases: one event says little about other months."
 
 
 def _bounded(lead: Policy, base: Policy, costs: str, setting: Setting) -> str:
@@ -278,15 +293,18 @@ def _bounded(lead: Policy, base: Policy, costs: str, setting: Setting) -> str:
     missing = f"{per_cent(setting.unlabelled)} of the rows have no label"
     other = the_baseline(base, setting)
     ends = [setting.money(abs(end)) for end in (lead.low, lead.high)]
+    carried, past = _carried(setting, lead.difference), setting.stretch is not None or lead.kind != GATE
     if lead.high < 0.0:
         return (
-            f"{costs}, {ends[1]} to {ends[0]} less than {other}. {missing}: whatever they are, it saves at least "
-            f"{setting.total(-lead.high * setting.scored_rows)} on {setting.scored_rows:,} cases."
+            f"{costs}, {ends[1]} to {ends[0]} less than {other}. {missing}: whatever they are, it "
+            f"{'saved' if past else 'saves'} at least {setting.total(-lead.high * setting.scored_rows)} on "
+            f"{setting.scored_rows:,} cases.{carried}"
         )
     if lead.low > 0.0:
         return (
-            f"{costs}, {ends[0]} to {ends[1]} more than {other}. {missing}: whatever they are, it loses at least "
-            f"{setting.total(lead.low * setting.scored_rows)} on {setting.scored_rows:,} cases."
+            f"{costs}, {ends[0]} to {ends[1]} more than {other}. {missing}: whatever they are, it "
+            f"{'lost' if past else 'loses'} at least {setting.total(lead.low * setting.scored_rows)} on "
+            f"{setting.scored_rows:,} cases.{carried}"
         )
     how = "" if setting.probabilities else (
         " The columns of what was decided, and of the probability that its label would be seen, identify more "
@@ -294,7 +312,7 @@ def _bounded(lead: Policy, base: Policy, costs: str, setting: Setting) -> str:
     )  # fmt: skip
     return (
         f"{costs}, {other.replace(' (', ', ', 1).removesuffix(')')}: which of them is cheaper is not identified. "
-        f"{missing}, and the difference is between {ends[0]} less and {ends[1]} more.{how}"
+        f"{missing}, and the difference is between {ends[0]} less and {ends[1]} more.{carried}{how}"
     )
 
 
@@ -341,8 +359,19 @@ GATE_FILE = "gate.abstain"
 """The gate after the last row, in the folder of results."""
 
 
-def next_steps(lead: Policy, rivals: list[Versus], setting: Setting, may_combine: bool) -> list[str]:
-    """What to do now; ``may_combine`` says whether the gate could combine its models, and did not."""
+def next_steps(
+    lead: Policy, rivals: list[Versus], setting: Setting, may_combine: bool, misread: Sequence[str] = ()
+) -> list[str]:
+    """What to do now.
+
+    ``may_combine`` says whether the gate could combine its models, and did not; ``misread`` are models that are never
+    right, or whose probabilities are of the other class.
+    """
+    if misread:
+        return [
+            f"First correct the answers of {' and '.join(misread)}, as the warning says, and run the command again: "
+            "until then no price here means anything."
+        ]
     if lead.kind != GATE:
         return ["Carry on, and replay next month's cases with the same command."]
     found = []
@@ -352,7 +381,7 @@ def next_steps(lead: Policy, rivals: list[Versus], setting: Setting, may_combine
         return found
     better = next((rival for rival in rivals if rival.kind in (TUNED, OWN) and rival.low > 0.0), None)
     if better is not None:
-        found.append(f"Consider {INSTEAD[better.kind]}: it is cheaper here.")
+        found.append(f"Consider {INSTEAD[better.kind]}: it is cheaper than the gate here.")
     if lead.high < 0.0:
         return [
             *found,
@@ -360,9 +389,22 @@ def next_steps(lead: Policy, rivals: list[Versus], setting: Setting, may_combine
             "then gate.peek(answers) for every new case, while you decide as today.",
             "Then let it decide: gate.decide and gate.learn in Python, or abstain serve for other languages.",
         ]
+    until = f"Keep {setting.it} until a replay shows that another policy is cheaper"
     if lead.low > 0.0:
-        return [*found, f"Keep {setting.it}: on this log the gate costs more."]
-    return [*found, f"Keep {setting.it} for now, and replay a longer log: this one does not show a difference."]
+        return [*found, f"{until if found else f'Keep {setting.it}'}: on this log the gate, as it is, costs more."]
+    if found:
+        return [*found, f"{until}: this log does not show a difference."]
+    return [f"Keep {setting.it} for now, and replay a longer log: this one does not show a difference."]
+
+
+def misread(options: Options, facts: Facts, pair: tuple[Any, Any] | None, rows: int) -> list[str]:
+    """The models that are never right, or whose probabilities seem to be of the other class: `doubts` says why."""
+    found = []
+    for k, model in enumerate(options.models):
+        other = model.kind == PROBABILITY and pair is not None and facts.wrong[k] > rows / 2
+        if other or (facts.wrong[k] > 0 and facts.right[k] == 0):
+            found.append(model.name)
+    return found
 
 
 MONTH, YEAR = 365.25 / 12.0, 365.25
@@ -424,13 +466,15 @@ def notes(
     if len(options.models) == 1:
         found.append("With a single model, only the threshold is learnt.")
     for k, model in enumerate(options.models):
-        if facts.missing[k] == rows:
+        unsure = facts.unsure[k]
+        none = facts.missing[k] - unsure
+        if 0 < unsure <= rows / 2:  # else there is a warning
+            found.append(_unsure(model, unsure, rows))
+        if none == rows:
             found.append(f"{model.name} never has an answer.")
-        elif facts.missing[k]:
-            share = per_cent(facts.missing[k] / rows)
-            found.append(
-                f"{model.name} has no answer in {facts.missing[k]:,} rows ({share}): alone, it sends them to review."
-            )
+        elif none:
+            share = per_cent(none / rows)
+            found.append(f"{model.name} has no answer in {none:,} rows ({share}): alone, it sends them to review.")
         if model.kind == CLASS and model.sure is None:
             found.append(f"{model.name} reports no confidence: its answers are followed always or never.")
         elif facts.least[k] == facts.most[k]:
@@ -451,6 +495,16 @@ def notes(
     if options.time is not None and options.label_time is None:
         found.append(f"Times are those of {options.time}; labels come by the number of rows.")
     return found
+
+
+def _unsure(model: ModelColumns, unsure: int, rows: int) -> str:
+    """Say that a model has answers without a confidence, and what to write if it never has one."""
+    what = "an expected error" if model.kind == VALUE else "a confidence"
+    how = f" If it has none, write --model {model.name}={model.answer}." if model.kind == CLASS else ""
+    return (
+        f"{model.name} has answers without {what} in {unsure:,} of {rows:,} rows: the column {model.sure} is empty "
+        f"there, and the answers are not used.{how}"
+    )
 
 
 def _missing_labels(options: Options, facts: Facts) -> str:
@@ -485,9 +539,11 @@ def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]
         )
     unseen = {"answered": reviewed, "reviewed": cases - reviewed}.get(str(options.labels), 0)
     if unseen:
-        whose, what = ("reviewed", "a review") if options.labels == "answered" else ("answered", "an answer")
+        did, what = ("reviewed", "a review") if options.labels == "answered" else ("answered", "an answer")
+        who = f"the first of {len(out.runs)} gates" if len(out.runs) > 1 else "the gate"
         found.append(
-            f"{unseen:,} of {cases:,} cases ({per_cent(unseen / cases)}) were {whose}, and {what} shows no label here."
+            f"Of all {cases:,} cases that it played, counted or not, {who} {did} {unseen:,} "
+            f"({per_cent(unseen / cases)}), and {what} shows no label here."
         )
     if out.counts[TO_COME]:
         found.append(f"{out.counts[TO_COME]:,} labels had not arrived when the log ended.")
@@ -535,13 +591,15 @@ def _delays(options: Options, facts: Facts, classes: Classes) -> list[str]:
 def doubts(
     options: Options, facts: Facts, classes: Classes | None, pair: tuple[Any, Any] | None, rows: int
 ) -> list[str]:
-    """Warnings: models that are never right, or wrong so often that ``--positive`` must be the other class; labels
-    whose delay depends on what they say.
+    """Warnings: models without confidences; models that are never right, or wrong so often that ``--positive`` must be
+    the other class; labels whose delay depends on what they say.
     """
     found = [] if classes is None else _delays(options, facts, classes)
     for k, model in enumerate(options.models):
         wrong = facts.wrong[k]
         answers = wrong + facts.right[k]
+        if facts.unsure[k] > rows / 2:
+            found.append(_unsure(model, facts.unsure[k], rows))
         if model.kind == PROBABILITY and pair is not None and wrong > rows / 2:
             found.append(
                 f"{model.name} is wrong in {per_cent(wrong / rows)} of the rows with a label: is --positive the other "

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..._core.files import write_bytes
 from ..._core.pages import environment
 from ..policies import Policy, Replay
-from ..wording import against, column, decimals, in_words, per_cent, unit_of
+from ..wording import against, column, decimals, in_words, mistakes, per_cent, unit_of
 from . import figures
 from .figures import MONEY, POLICIES, Drawn, Look, areas, bars, curves, lines, model_looks, share
 
@@ -144,14 +144,15 @@ def reviews(replay: Replay) -> str | None:
         return None
     shares = tuple(per_cent(policy.reviewed).removesuffix(" %") for policy in (gate, tuned))
     begin = "With the gate your reviewers see" if replay.lead == "gate" else "Your reviewers saw"
+    mean = f" (mean of {replay.runs} gates)" if replay.lead == "gate" and replay.runs > 1 else ""
     if shares[0] == shares[1]:
-        sentence = f"{begin} {shares[0]} of 100 cases, as many as with {who(replay)[2]}"
+        sentence = f"{begin} {shares[0]} of 100 counted cases{mean}, as many as with {who(replay)[2]}"
     else:
-        sentence = f"{begin} {shares[0]} of 100 cases instead of {shares[1]}"
+        sentence = f"{begin} {shares[0]} of 100 counted cases{mean} instead of {shares[1]}"
     if replay.days is None or replay.days < 1.0:
         return f"{sentence}."
     each = (policy.reviewed * replay.scored_rows / replay.days for policy in (gate, tuned))
-    daily = [f"{n:,.0f}" if n >= 10.0 else f"{n:.1f}" for n in each]
+    daily = [f"{n:,.0f}" if n >= 10.0 or n == 0.0 else f"{n:.1f}" for n in each]
     return f"{sentence}; that is {daily[0]} a day{'' if shares[0] == shares[1] else f' instead of {daily[1]}'}."
 
 
@@ -190,9 +191,8 @@ class Row(NamedTuple):
 
 def rows(replay: Replay) -> list[Row]:
     """One row per policy, prices with the same decimals."""
-    mistakes = column([policy.mistakes for policy in replay.policies])
     reviews = column([policy.reviewed for policy in replay.policies])
-    return [_row(replay, *cells) for cells in zip(replay.policies, mistakes, reviews, strict=True)]
+    return [_row(replay, *cells) for cells in zip(replay.policies, mistakes(replay.policies), reviews, strict=True)]
 
 
 def _row(replay: Replay, policy: Policy, mistakes: str, reviews: str) -> Row:
@@ -398,6 +398,7 @@ def _results(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
         yield Section("curves", "Cost of mistakes by share answered", text, axis, curves(shows, looks))
     if replay.mistakes:
         text = "Cases that were answered wrongly, by what the right answer was."
+        text += " Rows without a label are not among them." if replay.left_out else ""
         yield Section(
             "classes", "Mistakes by class", text, "", bars(figures.mistakes(replay), replay.lead, replay.baseline)
         )
