@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from abstain import paper
 from abstain.cli import app
 from abstain.errors import InputError
-from abstain.experiments import Figure, curves, figures, registry
+from abstain.experiments import Figure, curves, figures, of_packages, registry
 from abstain.paper import figures as ours
 
 KNOWN = figures.all_figures
@@ -87,6 +88,101 @@ def test_a_package_that_cannot_be_loaded_is_reported(monkeypatch, tmp_path):
         "abstain.figures: none (no_such_module:FIGURES) cannot be loaded "
         "(ModuleNotFoundError: No module named 'no_such_module').",
     ]
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Installs a package with entry points, for the time of a test."""
+    monkeypatch.syspath_prepend(tmp_path)
+    modules = []
+
+    def package(name, text, group, entries):
+        (tmp_path / f"{name}.py").write_text(text)
+        modules.append(name)
+        info = tmp_path / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        lines = [f"[{group}]", *(f"{entry} = {target}" for entry, target in entries.items())]
+        (info / "entry_points.txt").write_text("\n".join(lines))
+
+    yield package
+    for name in modules:
+        sys.modules.pop(name, None)
+
+
+STUDIES = """
+from abstain.experiments import LearnerStudy
+from abstain.paper import paper
+
+
+class Mine(LearnerStudy):
+    pass
+
+
+def as_list():
+    return ["mine"]
+
+
+def theirs():
+    return {"theirs": paper()["small"], "theirs-not": 3}
+"""
+
+
+def test_studies_of_packages_that_cannot_be_used_stop_no_other(install):
+    install("my_studies", STUDIES, registry.STUDIES, {"good": "my_studies:theirs", "mine": "my_studies:Mine"})
+    others = {"list": "my_studies:as_list", "bad": "no_such_package", "growth": "my_studies:Mine"}
+    install("exits", "raise SystemExit(3)", registry.STUDIES, others | {"exits": "exits"})
+    assert [study.name for study in paper.find("main")] == ["main"]
+    wrong = {sentence.partition(" (")[0]: sentence for sentence in of_packages()[1]}
+    assert wrong == {
+        "abstain.studies: list": "abstain.studies: list (my_studies:as_list) cannot be loaded "
+        "(InputError: expected a mapping of studies by name, got ['mine']).",
+        "abstain.studies: bad": "abstain.studies: bad (no_such_package) cannot be loaded "
+        "(ModuleNotFoundError: No module named 'no_such_package').",
+        "abstain.studies: growth": "abstain.studies: growth (my_studies:Mine): "
+        "the name is taken (abstain.paper.growth:GrowthStudy).",
+        "abstain.studies: exits": "abstain.studies: exits (exits) cannot be loaded (SystemExit: 3).",
+    }
+    with pytest.raises(InputError, match=r"theirs, all, .*got 'bad'; .*No module named 'no_such_package'"):
+        paper.find("bad")
+    with pytest.raises(InputError, match="study theirs: expected a Study, got 3"):
+        paper.find("theirs")
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("bad", "study mine: kind: abstain.studies: bad (no_such_package) cannot be loaded (ModuleNotFoundError:"),
+        ("both", "study mine: kind: expected a name that one package uses, got 'both' of my_studies:Mine, other:Mine"),
+        ("good", "study mine: kind: expected growth, logs, "),
+    ],
+)
+def test_a_kind_that_cannot_be_loaded_or_has_two_meanings_is_an_input_error(install, tmp_path, kind, why):
+    mine = {"good": "my_studies:theirs", "both": "my_studies:Mine", "bad": "no_such_package"}
+    install("my_studies", STUDIES, registry.STUDIES, mine)
+    install("other", STUDIES, registry.STUDIES, {"both": "other:Mine"})
+    result = reproduce(tmp_path, f'kind = "{kind}"')
+    assert result.exit_code == 2
+    assert why in " ".join(result.output.split())
+
+
+def test_a_run_lists_studies_that_cannot_be_loaded(install, tmp_path, monkeypatch):
+    monkeypatch.setattr(curves, "ALL_QUANTITIES", {"regret": curves.ALL_QUANTITIES["regret"]})
+    install("empty", "", registry.STUDIES, {"bad": "no_such_package"})
+    result = reproduce(tmp_path, 'claims = ["my_claims:MINE"]', my_claims=CLAIM)
+    assert result.exit_code == 0, result.output
+    sentence = "abstain.studies: bad (no_such_package) cannot be loaded"
+    assert f"failed: {sentence}" in result.output
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert f"<li>{sentence}" in page.partition("Missing here")[2]
+
+
+def test_packages_may_use_the_same_name_for_their_figures(install):
+    install("rows_1", OWN.format(number=201, draw="draw"), registry.FIGURES, {"mine": "rows_1"})
+    install("rows_2", OWN.format(number=202, draw="draw"), registry.FIGURES, {"mine": "rows_2"})
+    install("rows_3", OWN.format(number=203, draw="draw"), registry.FIGURES, {"paper": "rows_3"})
+    assert {201, 202, 203} <= {one.number for one in figures.all_figures()}
+    assert registry.broken(registry.FIGURES, Figure) == []
 
 
 CLAIM = """

@@ -22,6 +22,7 @@ from .results import summary
 from .runner import FAILURES, Session, run
 from .study import LearnerStudy, Study, earlier, with_curves
 from .style import trying
+from .toml import of_packages
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,7 +64,7 @@ def reproduce(
     judged = [study for study in studies if study.role or study.claims or study.figures]
     asked = _asked(claims.all_claims() if any(study.role for study in judged) else [], judged, "claims")
     wished = _asked(figures.all_figures() if any(study.role for study in judged) else [], judged, "figures")
-    broken = [
+    broken = [*of_packages()[1]] + [
         sentence
         for group, kind in ((registry.CLAIMS, Claim), (registry.FIGURES, Figure), (registry.SECTIONS, Section))
         for sentence in registry.broken(group, kind)
