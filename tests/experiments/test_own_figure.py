@@ -218,6 +218,30 @@ def test_own_claims_and_figures_by_path(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("judge", "why"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("3", "InputError: judge: expected a Finding, got 3"),
+        ('Finding("holds", "So.", studies=3)', "TypeError: &#39;int&#39; object is not iterable"),
+    ],
+)
+def test_a_judge_that_fails_is_told_like_a_figure_that_fails(tmp_path, monkeypatch, judge, why):
+    monkeypatch.setattr(curves, "ALL_QUANTITIES", {"regret": curves.ALL_QUANTITIES["regret"]})
+    text = re.sub(r"results: Finding.*", f"results: {judge})", CLAIM)
+    result = reproduce(tmp_path, 'claims = ["my_claims:MINE"]', my_claims=text)
+    assert result.exit_code == 1
+    assert f"failed: Claim 1 could not be judged ({why.replace('&#39;', chr(39))})." in result.output
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert f"<li>Claim 1 could not be judged ({why}).</li>" in page.partition("Missing here")[2]
+
+
+def test_a_caption_that_is_no_text_is_refused(tmp_path):
+    wrong = Figure(99, "Three", lambda results: 3, lambda shown: None, lambda shown: shown)
+    pictures = figures.draw_all(None, tmp_path, [wrong])
+    assert pictures.failed == ["Figure 99 could not be drawn (InputError: caption: expected a text, got 3)."]
+
+
+@pytest.mark.parametrize(
     ("keys", "why"),
     [
         ('claims = "my_claims:MINE"', 'claims: expected a list of paths "module:NAME", got'),
