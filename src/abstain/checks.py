@@ -428,7 +428,8 @@ def check_experts(experts: ExpertSet, X: ArrayLike | None = None) -> None:
         AssertionError: If a rule is broken. The message says which.
 
     Warns:
-        UserWarning: If no row lies where a rule abstains, so that its relation to others was not tested.
+        UserWarning: If no row lies where a rule abstains, so that its relation to others was not tested; but not if it
+            is said to lie in all others, as one that never abstains does.
     """
     assert isinstance(experts, ExpertSet), f"Expected an ExpertSet, got {type(experts).__name__}."
     table = _rows_for(experts) if X is None else np.array(X, np.float64)

@@ -246,7 +246,9 @@ def test_a_caption_that_is_no_text_is_refused(tmp_path):
     [
         ('claims = "my_claims:MINE"', 'claims: expected a list of paths "module:NAME", got'),
         ('figures = ["my_claims:MINE"]', "figures: expected a Figure in my_claims:MINE, got none"),
-        ('claims = ["my_claims:YOURS"]', "has no YOURS"),
+        ('claims = ["my_claims:YOURS"]', "study mine: claims: expected my_claims:YOURS, but"),
+        ('claims = ["no_claims:MINE"]', "study mine: claims: expected a module no_claims in"),
+        ('figures = ["my:FIGURES:2"]', "study mine: figures: expected an import path such as module:Class, got"),
         ('role = "small"\nclaims = ["my_claims:MINE"]', "claims: expected another number than 1: it is taken"),
     ],
 )

@@ -124,7 +124,10 @@ class StudyFile(Mapping[str, Study]):
     def _loaded(self, key: str, paths: Any, kind: type[N]) -> tuple[N, ...]:
         if not isinstance(paths, list) or not all(parts.is_path(path) for path in paths):
             raise InputError(f'{key}: expected a list of paths "module:NAME", got {shown(paths)}')
-        found = tuple(one for path in paths for one in inside(parts.take(path, self.folder).value, kind))
+        try:
+            found = tuple(one for path in paths for one in inside(parts.take(path, self.folder).value, kind))
+        except InputError as error:
+            raise InputError(f"{key}: {str(error).removeprefix('kind: ')}") from None
         if not found and paths:
             raise InputError(f"{key}: expected a {kind.__name__} in {', '.join(paths)}, got none")
         return found
