@@ -217,6 +217,21 @@ def test_own_claims_and_figures_by_path(tmp_path, monkeypatch):
     assert names == ["figure-01-rows-columns-", "mine-regret"]
 
 
+def test_own_claims_of_an_installed_package_by_path(tmp_path, monkeypatch):
+    """The module lies in a package on Python's path, and no other claim is judged."""
+    package = tmp_path / "site" / "package_of_claims"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "claims.py").write_text(CLAIM)
+    monkeypatch.syspath_prepend(package.parent)
+    folder = tmp_path / "study"
+    folder.mkdir()
+    (folder / "mine.toml").write_text(TOML.replace('role = "small"', 'claims = ["package_of_claims.claims:MINE"]'))
+    (study,) = paper.find(folder / "mine.toml")
+    assert [claim.text for claim in study.claims] == ["FS is played."]
+    assert study.role == ""
+
+
 @pytest.mark.parametrize(
     ("judge", "why"),
     [
