@@ -48,6 +48,10 @@ def check(names: list[str], known: Iterable[str]) -> None:
 
 def main(words: list[str]) -> None:
     start = time.perf_counter()
+    if "--help" in words or "-h" in words:
+        print(f"python -m benchmarks [section ...]\nsections: {', '.join(SECTIONS)}")
+        print(f"python -m benchmarks before COMMIT [section ...]\nsections: {', '.join(player.SECTIONS)}")
+        return
     if words[:1] == ["before"]:
         if len(words) < 2:
             sys.exit("expected a commit: python -m benchmarks before COMMIT [section ...]")

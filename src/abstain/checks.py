@@ -428,7 +428,8 @@ def check_experts(experts: ExpertSet, X: ArrayLike | None = None) -> None:
         AssertionError: If a rule is broken. The message says which.
 
     Warns:
-        UserWarning: If no row lies where a rule abstains, so that its relation to others was not tested.
+        UserWarning: If no row lies where a rule abstains, so that its relation to others was not tested; but not if it
+            is said to lie in all others, as one that never abstains does.
     """
     assert isinstance(experts, ExpertSet), f"Expected an ExpertSet, got {type(experts).__name__}."
     table = _rows_for(experts) if X is None else np.array(X, np.float64)
@@ -521,7 +522,8 @@ def check_rule_subset(experts: ExpertSet, X: Table) -> None:
         assert not len(wrong), f"Rules {tuple(wrong[0].tolist())} are related, but the first abstains alone."
         seen |= abstains.any(axis=0)
     claims = relation.sum(axis=1)
-    untested = np.flatnonzero(~seen & (claims > 1) & (claims < len(claims)))  # one that never abstains is in all others
+    # A rule that never abstains is in all others, and no row could test that: no warning for rules that look like it.
+    untested = np.flatnonzero(~seen & (claims > 1) & (claims < len(claims)))
     if len(untested):
         warnings.warn(
             f"rule_subset was not tested for {len(untested)} of {len(seen)} rules, the first of them {untested[0]}: no "

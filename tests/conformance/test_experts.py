@@ -1,5 +1,7 @@
 """Every set of experts obeys the rules, and the kit finds those that do not."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -109,6 +111,13 @@ def test_a_wrong_relation_between_small_or_far_regions_is_found(widths):
 def test_a_region_without_rows_is_a_warning():
     with pytest.warns(UserWarning, match="not tested for 4 of 18 rules, the first of them 0"):
         check_experts(SETS["axis"])
+
+
+def test_a_rule_that_never_abstains_is_no_warning():
+    """It lies in all others, and no row could tell."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_experts(Boxes(2, [-1.0, 0.1, 0.4]))
 
 
 def test_something_else():

@@ -21,6 +21,10 @@ class State(NamedTuple):
     total: np.ndarray
 
 
+class Outer(NamedTuple):
+    inner: State
+
+
 @ab.extend.kernel
 def first(t, u, x, abstains, carry, s):
     return 0, 0.0 if abstains[0] else 1.0
@@ -184,11 +188,25 @@ def test_mistakes_are_named():
         type("Wrong", (Simple,), {"kernels": ab.extend.Kernels(first.py_func, add)})
     for change, match in (
         ({"saved": ("more",)}, "saved: expected one array of the name more"),
+        ({"fixed": ("more",)}, "fixed: expected names of fields of the state, got 'more'"),
+        ({"signed": ("total", "more")}, "signed: expected names of fields of the state, got 'more'"),
+        ({"fixed": ("total",)}, "fixed: expected parts .* that nothing is learnt in, but total is saved"),
+        (
+            {"fixed": ("inner",), "new_state": lambda self: Outer(State(np.zeros(1)))},
+            "fixed: expected parts .* that nothing is learnt in, but total is saved",
+        ),
+        ({"options": ("more",)}, "options: expected names of attributes of Wrong, .* got 'more'"),
+        ({"kernels": None}, r"kernels: expected Kernels\(choose, update\) in the class Wrong, got none"),
         ({"new_state": lambda self: {"a": 1}}, "new_state: expected a NamedTuple"),
         ({"new_carry": lambda self: ["a"]}, "new_carry: expected bits or floats"),
     ):
         with pytest.raises(InputError, match=match):
             type("Wrong", (Simple,), change)(RINGS, cost=0.3).decide(X[0])
+
+
+def test_a_learner_without_weight_kernels_is_refused():
+    with pytest.raises(InputError, match="^weight_kernels: expected WeightKernels in the class Wrong, got none"):
+        type("Wrong", (ab.extend.WeightedLearner,), {})(RINGS, cost=0.3)
 
 
 def following(which):

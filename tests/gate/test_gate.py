@@ -234,6 +234,7 @@ def test_the_threshold_follows_the_stake():
         ({"labels": "all"}, "labels: expected one of answered, reviewed, both"),
         ({"labels": (0, 0)}, "labels: expected one of answered, reviewed, both, or two probabilities"),
         ({"learner": dict}, "learner: expected one that takes"),
+        ({"learner": ab.UCBGT, "labels": "both"}, "labels: UCBGT takes no feedback but that of predictions"),
         ({"learner": ab.ContExp3Abs}, "learner: expected one that takes the gate's experts"),
         ({"learner": ab.FullSupervision}, "FullSupervision needs the labels of all cases"),
         ({"task": "other"}, "task: expected one of"),

@@ -15,6 +15,11 @@ def test_settled_when_three_processes_of_either_side_agree():
     assert settled(apart * MOST)
 
 
+def test_help_names_the_sections(capsys):
+    main(["--help"])
+    assert {"floor,", "before", "rings,"} <= set(capsys.readouterr().out.split())
+
+
 def test_wrong_commands(capfd):
     for words, message in [
         (["nothing"], "unknown section nothing; expected some of floor"),

@@ -59,7 +59,8 @@ def lines_of_code(path):
 
 
 def test_the_package_stays_small():
-    assert len(FILES) <= MOST_FILES
+    more = len(FILES) - MOST_FILES
+    assert more <= 0, f"{more} modules too many: merge two that are read together, or put a helper with its one user"
     service = [path for path in FILES if SERVICE & {path.stem, *path.relative_to(SOURCE).parts}]
     assert sum(map(lines_of_code, service)) <= MOST_LINES_OF_SERVICE
     assert sum(map(lines_of_code, set(FILES) - set(service))) <= MOST_LINES

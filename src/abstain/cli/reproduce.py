@@ -13,7 +13,8 @@ def reproduce(
         str,
         typer.Argument(
             help="main, regret, abstention, extreme, confidence, small, bias, adversarial, theory, readings, all of "
-            "the paper (but the readings), beyond, moving, logs, or the path of a .toml file with studies of your own."
+            "the paper (but the readings), beyond, successors, moving, logs, tuning, or the path of a .toml file with "
+            "studies of your own."
         ),
     ] = "main",
     quick: Annotated[

@@ -1,7 +1,7 @@
 """Compiled learners: a state of arrays, a few compiled functions on it, and everything that calls them."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
@@ -91,6 +91,38 @@ def _collect(state: Any, known: dict[str, list[Any]]) -> None:
             _collect(value, known)
         else:
             known.setdefault(name, []).append(value)
+
+
+def check_names(saved: tuple[str, ...], signed: tuple[str, ...], fixed: tuple[str, ...], state: Any) -> None:
+    """Check the names that a class of learners gives to parts of its state.
+
+    Args:
+        saved: Arrays that hold what was learnt.
+        signed: Arrays that may be negative.
+        fixed: Parts that are never written to, so that copies of the state share them.
+        state: A state.
+
+    Raises:
+        InputError: If there is no such part, or if what is saved is in a fixed part: it would not be copied.
+    """
+    fields_named(saved, state)
+    known = dict(_parts(state, fixed))
+    for key, names in (("signed", signed), ("fixed", fixed)):
+        for name in names:
+            if name not in known:
+                raise InputError(f"{key}: expected names of fields of the state, got {name!r}")
+    for name in saved:
+        if known[name]:
+            raise InputError(f"fixed: expected parts of the state that nothing is learnt in, but {name} is saved")
+
+
+def _parts(state: Any, fixed: tuple[str, ...], inside: bool = False) -> Iterator[tuple[str, bool]]:
+    """The names of all parts of a state, and whether they are fixed or inside of a fixed one."""
+    for name, value in zip(state._fields, state, strict=True):
+        is_fixed = inside or name in fixed
+        yield name, is_fixed
+        if isinstance(value, tuple):
+            yield from _parts(value, fixed, is_fixed)
 
 
 def copied(value: Any, fixed: tuple[str, ...]) -> Any:
@@ -222,6 +254,8 @@ class KernelLearner(Learner):
             raise InputError(f"saved: expected names of fields of the state, got {shown(cls.saved)}")
 
     def __init__(self, experts: ExpertSet, *, cost: costs.CostLike, loss: Any = "zero_one", seed: Seed = None) -> None:
+        if getattr(self, "kernels", None) is None:
+            raise InputError(f"kernels: expected Kernels(choose, update) in the class {type(self).__name__}, got none")
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
         self._used, self.pairs = rules_in_use(experts)
 
@@ -304,7 +338,7 @@ class KernelLearner(Learner):
                     if _CHECKED.get(type(self)) is not type(state):
                         if not isinstance(state, tuple) or not hasattr(state, "_fields"):
                             raise InputError(f"new_state: expected a NamedTuple, got {shown(state)}")
-                        fields_named(self.saved, state)
+                        check_names(self.saved, self.signed, self.fixed, state)
                         _CHECKED[type(self)] = type(state)
                     self._state = state
         return self._state

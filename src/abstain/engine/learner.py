@@ -52,6 +52,12 @@ def _then_closed(init: Callable[..., None]) -> Callable[..., None]:
     def make(self: "Learner", *args: Any, **arguments: Any) -> None:
         init(self, *args, **arguments)
         if type(self).__init__ is make:
+            for name in self.options:
+                if not hasattr(self, name):
+                    kind = type(self).__name__
+                    raise InputError(
+                        f"options: expected names of attributes of {kind}, which its constructor sets, got {name!r}"
+                    )
             self._made = True
 
     return make

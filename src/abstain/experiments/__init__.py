@@ -49,7 +49,7 @@ from .sets import GAPPED, INSTANCES, LEAD, LEADING, PROPOSITION_1, MissingDataEr
 from .specs import ExpertsSpec, LearnerSpec, SetSpec
 from .study import Columns, Description, LearnerStudy, Study, with_curves
 from .style import GREY, OTHERS, RED, STYLES, Style, look, new_figure, plain, rendered, styles, trying, write_figure
-from .toml import StudyFile, read, select
+from .toml import StudyFile, of_packages, read, select
 
 __all__ = [
     "BLACK", "BLUE", "CLAIMS", "FIGURES", "GAPPED", "GREEN", "GREY", "INSTANCES", "IN_ALL", "LEAD", "LEADING", "LINEAR",
@@ -59,7 +59,7 @@ __all__ = [
     "MissingDataError", "Model", "Panel", "PanelGrid", "Place", "Record", "Results", "Run", "Section", "SetSpec",
     "Setting", "Strong", "Study", "StudyFile", "Style", "TextTable", "Trajectory", "Verdict", "Word", "all_claims",
     "all_figures", "by_share", "counting", "describe_bands", "draw_panels", "factor", "file_name", "fingerprint",
-    "judge", "listing", "look", "make_folder", "markdown_table", "new_figure", "not_judged", "number", "panel_grid",
-    "plain", "read", "register", "registered", "render", "rendered", "seeds", "select", "styles", "trying", "verdict",
-    "with_curves", "word_of", "write", "write_figure",
+    "judge", "listing", "look", "make_folder", "markdown_table", "new_figure", "not_judged", "number", "of_packages",
+    "panel_grid", "plain", "read", "register", "registered", "render", "rendered", "seeds", "select", "styles",
+    "trying", "verdict", "with_curves", "word_of", "write", "write_figure",
 ]  # fmt: skip

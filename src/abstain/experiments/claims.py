@@ -115,6 +115,8 @@ class Verdict:
     see: str = ""
     changed: str = ""
     quick: bool = False
+    failed: str = ""
+    """The error that the judge raised, if it did."""
 
     @property
     def label(self) -> str:
@@ -176,16 +178,18 @@ def verdict(claim: Claim, results: Results) -> Verdict:
 
     Of quick runs the numbers are told, but nothing is judged.
     """
+    failed, quick = "", results.quick
     try:
         finding = claim.judge(results)
         if not isinstance(finding, Finding):
             raise InputError(f"judge: expected a Finding, got {finding!r}")
-    except Exception as error:
-        finding = Finding("not judged", f"Its judge failed ({type(error).__name__}: {error}).")
-    studies, quick = tuple(sorted(set(finding.studies))), results.quick
+        studies, fails_at = tuple(sorted(set(finding.studies))), list(finding.fails_at)
+    except Exception as error:  # a user's judge may raise anything
+        failed = f"{type(error).__name__}: {error}"
+        finding, studies, fails_at = Finding("not judged", f"Its judge failed ({failed})."), (), []
     return Verdict(
         claim.number, claim.text, claim.rule, "not judged" if quick else finding.word, finding.numbers,
-        [] if quick else list(finding.fails_at), studies, claim.note, claim.see, claim.changed, quick,
+        [] if quick else fails_at, studies, claim.note, claim.see, claim.changed, quick, failed,
     )  # fmt: skip
 
 

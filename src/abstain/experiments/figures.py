@@ -104,7 +104,10 @@ def draw_all(
             if shown is None:
                 found.absent.append(figure.number)
             else:
-                made = str(figure.caption(shown)), rendered(figure.draw(shown))
+                caption = figure.caption(shown)
+                if not isinstance(caption, str):
+                    raise InputError(f"caption: expected a text, got {caption!r}")
+                made = caption, rendered(figure.draw(shown))
         if made is not None:
             paths = write_figure(made[1], Path(folder), f"figure-{figure.number:02d}-{figure.name}")
             found.drawn.append(Drawn(figure.number, figure.title, made[0], paths))

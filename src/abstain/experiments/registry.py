@@ -38,9 +38,23 @@ def register(group: str, name: str, target: str) -> None:
 
 
 def registered(group: str) -> dict[str, EntryPoint]:
-    """All entries of a group by name: those of `register`, then those of installed packages."""
-    ours = {name: entry for (where, name), entry in _registered.items() if where == group}
-    return ours | {entry.name: entry for entry in entry_points(group=group) if entry.name not in ours}
+    """The entries of a group by name: those of `register`, then those of installed packages; the first has the name."""
+    found: dict[str, EntryPoint] = {}
+    for entry in entries(group):
+        found.setdefault(entry.name, entry)
+    return found
+
+
+def entries(group: str) -> list[EntryPoint]:
+    """All entries of a group, in the order of `registered`. Packages may use the same name."""
+    ours = [entry for (where, _), entry in _registered.items() if where == group]
+    theirs = {(entry.name, entry.value): entry for entry in entry_points(group=group)}  # one may lie there twice
+    return [*ours, *(entry for key, entry in theirs.items() if key not in {(one.name, one.value) for one in ours})]
+
+
+def unloaded(entry: EntryPoint, error: BaseException) -> str:
+    """A sentence about an entry that cannot be loaded."""
+    return f"{entry.group}: {entry.name} ({entry.value}) cannot be loaded ({type(error).__name__}: {error})."
 
 
 def collected(group: str, kind: type[N]) -> list[N]:
@@ -57,13 +71,13 @@ def _collect(group: str, kind: type[N]) -> tuple[list[N], list[str]]:
     """An entry is an object, a list of them, a module with some at its top level, or a package of such modules."""
     objects: dict[int, N] = {}
     wrong = []
-    for name, entry in registered(group).items():
+    for entry in entries(group):
         try:
             for value in inside(entry.load(), kind):
                 if objects.setdefault(value.number, value) is not value:
-                    wrong.append(f"{group}: {name}: number {value.number} is taken ({value!r:.80}).")
-        except Exception as error:  # another package may raise anything
-            wrong.append(f"{group}: {name} ({entry.value}) cannot be loaded ({type(error).__name__}: {error}).")
+                    wrong.append(f"{group}: {entry.name}: number {value.number} is taken ({value!r:.80}).")
+        except (Exception, SystemExit) as error:  # another package may raise anything
+            wrong.append(unloaded(entry, error))
     return [objects[number] for number in sorted(objects)], wrong
 
 

@@ -22,6 +22,7 @@ from .results import summary
 from .runner import FAILURES, Session, run
 from .study import LearnerStudy, Study, earlier, with_curves
 from .style import trying
+from .toml import of_packages
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,7 +64,7 @@ def reproduce(
     judged = [study for study in studies if study.role or study.claims or study.figures]
     asked = _asked(claims.all_claims() if any(study.role for study in judged) else [], judged, "claims")
     wished = _asked(figures.all_figures() if any(study.role for study in judged) else [], judged, "figures")
-    broken = [
+    broken = of_packages()[1] + [
         sentence
         for group, kind in ((registry.CLAIMS, Claim), (registry.FIGURES, Figure), (registry.SECTIONS, Section))
         for sentence in registry.broken(group, kind)
@@ -73,13 +74,13 @@ def reproduce(
     if quick:
         notes.insert(0, QUICK)
     console.print("At their first use the kernels are compiled, which takes a while.", highlight=False)
-    undrawn: list[str] = []
-    games = _games(wished, studies, undrawn)
+    failed: list[str] = []
+    games = _games(wished, studies, failed)
     session = run(studies, out, data=data, jobs=jobs, dask=dask, more=games, console=console)
-    undrawn += [text for study in studies for text in study.show(session.frames[study.kind], out, console)]
+    failed += [text for study in studies for text in study.show(session.frames[study.kind], out, console)]
     if not any(study.in_report for study in studies):
-        show_outcome(session, console, undrawn)
-        return not session.failures and not undrawn
+        show_outcome(session, console, failed)
+        return not session.failures and not failed
     with console.status("Drawing the figures, judging the claims ...", spinner="line"):
         played = with_curves(studies)
         results = Results(
@@ -88,13 +89,14 @@ def reproduce(
         pictures = figures.draw_all(results, out / "figures", wished)
         _remove_others(out / "figures", pictures.drawn)
         shown, others = draw_studies(session.curves, played, out / "figures")
-        undrawn += [*pictures.failed, *others]
+        failed += [*pictures.failed, *others]
         alone = {study.name for study in studies if not study.role}
         earliest = [earlier(study, played) for study in played if not study.role]
         stand_in = {study.name for study in earliest if study is not None}
         results = results.of(judged)
         verdicts = claims.judge(results, asked)
-        sections = report.show_sections(results, verdicts, undrawn)
+        failed += [f"Claim {one.number} could not be judged ({one.failed})." for one in verdicts if one.failed]
+        sections = report.show_sections(results, verdicts, failed)
         tables = [table for study in studies for table in study.tables(session.frames[study.kind], studies)]
         for table in tables:
             tabled.write(table, out / "tables")
@@ -109,7 +111,7 @@ def reproduce(
         sections=sections,
         parts=f"{session.n_run:,} run now, {session.n_kept:,} kept from earlier runs",
         files=report.data_files(studies, data),
-        missing=[*notes, *broken, *_missing(session), *undrawn, *_absent(pictures)],
+        missing=[*notes, *broken, *_missing(session), *failed, *_absent(pictures)],
     )
     page = report.write(out / "report.html", verdicts, pictures.drawn, studies, facts)
     with_results = [study for study in played if study.name in session.curves["study"]]
@@ -133,7 +135,7 @@ def reproduce(
     for found in facts.files:
         for note in found.notes:
             _say(console, "yellow", "note", f"{found.dataset}: {note}")
-    show_outcome(session, console, undrawn)
+    show_outcome(session, console, failed)
     for path in session.paths:
         console.print(f"Results: {path}", markup=False, highlight=False, soft_wrap=True)
     if shown:
@@ -141,7 +143,7 @@ def reproduce(
     if tables:
         console.print(f"Tables:  {out / 'tables'}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"Report:  {page}", markup=False, highlight=False, soft_wrap=True)
-    return not session.failures and not undrawn
+    return not session.failures and not failed
 
 
 def _asked(known: Sequence[N], studies: Sequence[Study], name: str) -> list[N]:
@@ -199,8 +201,8 @@ def _absent(pictures: figures.Pictures) -> list[str]:
     return [f"Figures without results in this run: {numbers}."] if numbers else []
 
 
-def show_outcome(session: Session, console: "Console", undrawn: Sequence[str] = ()) -> None:
-    """What was run, what is missing, what failed, what could not be drawn."""
+def show_outcome(session: Session, console: "Console", failed: Sequence[str] = ()) -> None:
+    """What was run, what is missing, what failed; ``failed`` says what could not be drawn or judged."""
     for dataset, why in sorted(session.missing.items()):
         _say(console, "yellow", "missing", why if why.startswith(dataset) else f"{dataset}: {why}")
     by_reason: dict[str, list[str]] = {}
@@ -209,7 +211,7 @@ def show_outcome(session: Session, console: "Console", undrawn: Sequence[str] = 
     for why, parts in by_reason.items():
         more = f" (and {len(parts) - 1:,} more)" if len(parts) > 1 else ""
         _say(console, "red", "failed", f"{parts[0]}{more}: {why}")
-    for sentence in undrawn:
+    for sentence in failed:
         _say(console, "red", "failed", sentence)
     if by_reason:
         _say(console, "red", "failed", f"tracebacks are in {session.out / FAILURES}")

@@ -20,7 +20,7 @@ from ..errors import FileError, InputError, shown
 from .claims import Claim
 from .figures import Figure
 from .model import SpecError
-from .registry import STUDIES, N, inside, registered
+from .registry import STUDIES, N, entries, inside, registered, unloaded
 from .specs import ExpertsSpec, LearnerSpec, SetSpec
 from .study import LearnerStudy, Study
 
@@ -124,7 +124,10 @@ class StudyFile(Mapping[str, Study]):
     def _loaded(self, key: str, paths: Any, kind: type[N]) -> tuple[N, ...]:
         if not isinstance(paths, list) or not all(parts.is_path(path) for path in paths):
             raise InputError(f'{key}: expected a list of paths "module:NAME", got {shown(paths)}')
-        found = tuple(one for path in paths for one in inside(parts.take(path, self.folder).value, kind))
+        try:
+            found = tuple(one for path in paths for one in inside(parts.take(path, self.folder).value, kind))
+        except InputError as error:
+            raise InputError(f"{key}: {str(error).removeprefix('kind: ')}") from None
         if not found and paths:
             raise InputError(f"{key}: expected a {kind.__name__} in {', '.join(paths)}, got none")
         return found
@@ -148,15 +151,50 @@ def kind_of(kind: Any, folder: str | None) -> type[Study]:
     """The class of studies that ``kind`` in a file means; without one, learners on data sets."""
     if kind is None:
         return LearnerStudy
-    entries = registered(STUDIES)
+    known = registered(STUDIES)
+    found = None
     if parts.is_path(kind):
         found = parts.take(kind, folder).value
-    else:
-        found = entries[kind].load() if isinstance(kind, str) and kind in entries else None
+    elif isinstance(kind, str) and kind in known:
+        values = [entry.value for entry in entries(STUDIES) if entry.name == kind]
+        if len(values) > 1 and known[kind].dist is not None:  # what `register` names has the name
+            raise InputError(f"kind: expected a name that one package uses, got {kind!r} of {', '.join(values)}")
+        try:
+            found = known[kind].load()
+        except (Exception, SystemExit) as error:  # another package may raise anything
+            raise InputError(f"kind: {unloaded(known[kind], error)}") from None
     if not isinstance(found, type) or not issubclass(found, Study):
-        names = ", ".join(entries)
+        names = ", ".join(known)
         raise InputError(f"kind: expected {names}{', ' if names else ''}module:Class or none, got {shown(kind)}")
     return found
+
+
+def of_packages() -> tuple[list[Mapping[str, Study]], list[str]]:
+    """The studies that packages register, and one sentence for each entry that cannot be used.
+
+    An entry of `STUDIES` is a class of studies, for ``kind`` in a file; or a mapping of studies by name, or a function
+    without arguments that returns one.
+    """
+    found: list[Mapping[str, Study]] = []
+    wrong = []
+    named = registered(STUDIES)
+    for entry in entries(STUDIES):
+        try:
+            loaded = entry.load()
+            if isinstance(loaded, type):
+                if named[entry.name] != entry:
+                    wrong.append(
+                        f"{STUDIES}: {entry.name} ({entry.value}): the name is taken ({named[entry.name].value})."
+                    )
+                continue
+            loaded = loaded() if callable(loaded) else loaded
+            if not isinstance(loaded, Mapping) or not all(isinstance(name, str) for name in loaded):
+                raise InputError(f"expected a mapping of studies by name, got {shown(loaded)}")
+        except (Exception, SystemExit) as error:  # another package may raise anything
+            wrong.append(unloaded(entry, error))
+        else:
+            found.append(loaded)
+    return found, wrong
 
 
 def _a_table(value: Any, name: str) -> Mapping[str, Any]:
@@ -217,10 +255,23 @@ def read(path: str | os.PathLike[str], base: StudyFile | None = None) -> dict[st
         raise InputError(f"{path}: {error}") from None
 
 
-def select(files: Sequence[Mapping[str, Study]], name: str) -> list[Study]:
-    """The study of that name, and those whose name goes on after it (``moving-...``)."""
+def select(files: Sequence[Mapping[str, Study]], name: str, broken: Sequence[str] = ()) -> list[Study]:
+    """The study of that name, and those whose name goes on after it (``moving-...``).
+
+    Args:
+        files: Studies by name.
+        name: The name that is asked for.
+        broken: Sentences of `of_packages`; who asks for a study that is not there is told.
+
+    Raises:
+        InputError: If there is no such study, or what has the name is none.
+    """
     chosen = [file[key] for file in files for key in file if key == name or key.startswith(f"{name}-")]
     if not chosen:
         known = ", ".join(dict.fromkeys(key.partition("-")[0] for file in files for key in file))
-        raise InputError(f"study: expected one of {known}, all, or the path of a .toml file, got {name!r}")
+        why = "".join(f"; {sentence}" for sentence in broken)
+        raise InputError(f"study: expected one of {known}, all, or the path of a .toml file, got {name!r}{why}")
+    for one in chosen:
+        if not isinstance(one, Study):
+            raise InputError(f"study {name}: expected a Study, got {shown(one)}")
     return chosen

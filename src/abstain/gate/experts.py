@@ -251,12 +251,16 @@ def make_learner(
     seed: Seed,
 ) -> Learner:
     """Return a learner of this kind, or of this function, that follows models with these thresholds."""
-    options: dict[str, Any] = {} if labels.feedback == "predicted" else {"feedback": labels.feedback}
+    name = getattr(kind, "__name__", "this learner")
+    options: dict[str, Any] = {}
+    if labels.feedback != "predicted":
+        if "feedback" not in getattr(kind, "options", ("feedback",)):
+            raise InputError(f"labels: {name} takes no feedback but that of predictions; DoublyRobust and Exp3Abs do")
+        options["feedback"] = labels.feedback
     if kind is DoublyRobust:
         options |= {"memory": STAKED_MEMORY if prices.staked else "adaptive", "min_observe": labels.floor}
     if capacity is not None:
         if "capacity" not in getattr(kind, "options", ("capacity",)):
-            name = getattr(kind, "__name__", "this learner")
             raise InputError(f"capacity: {name} has none; DoublyRobust and Exp3Abs do")
         options["capacity"] = capacity
     loss, experts = ModelLosses(prices.plain, prices.of_signs), ModelThresholds(thresholds)

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 
 from .. import experiments
-from ..experiments import CLAIMS, FIGURES, SECTIONS, STUDIES, Study, StudyFile, register, registered, select
+from ..experiments import CLAIMS, FIGURES, SECTIONS, STUDIES, Study, StudyFile, of_packages, register, select
 
 register(STUDIES, "growth", "abstain.paper.growth:GrowthStudy")
 register(STUDIES, "logs", "abstain.paper.logs.study:LogStudy")
@@ -24,13 +24,8 @@ def paper() -> StudyFile:
 
 @cache
 def shipped() -> tuple[Mapping[str, Study], ...]:
-    """The paper's studies, those beyond it, and those of installed packages."""
-    found: list[Mapping[str, Study]] = [paper(), _file("beyond.toml", paper()), _file("logs.toml", paper())]
-    for entry in registered(STUDIES).values():
-        loaded = entry.load()
-        if not isinstance(loaded, type):
-            found.append(loaded() if callable(loaded) else loaded)
-    return tuple(found)
+    """The paper's studies and those beyond it."""
+    return paper(), _file("beyond.toml", paper()), _file("logs.toml", paper())
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Study]:
@@ -41,7 +36,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Study]:
 def find(name: str | os.PathLike[str]) -> list[Study]:
     """The studies of a name, of which "all" are the paper's without other readings, or those of a TOML file.
 
-    With other readings comes our own, `regret`, to compare them with.
+    Studies of installed packages have names, too. With other readings comes our own, `regret`, to compare them with.
 
     Raises:
         InputError: If there is no such study, or something is wrong with one.
@@ -51,7 +46,8 @@ def find(name: str | os.PathLike[str]) -> list[Study]:
         return list(read(name).values())
     if name == "all":
         return [paper()[key] for key in paper() if paper().role(key) != "reading"]
-    chosen = select(shipped(), str(name))
+    others, broken = of_packages()
+    chosen = select((*shipped(), *others), str(name), broken)
     if any(study.role == "reading" for study in chosen):
         chosen.insert(0, paper()["regret"])
     return chosen

@@ -117,6 +117,8 @@ class WeightedLearner(KernelLearner):
         min_observe: float = 0.0,
         capacity: CapacityLike = None,
     ) -> None:
+        if getattr(self, "weight_kernels", None) is None:
+            raise InputError(f"weight_kernels: expected WeightKernels in the class {type(self).__name__}, got none")
         super().__init__(experts, cost=cost, loss=loss, seed=seed)
         if isinstance(memory, str):
             self._check_word(memory)
