@@ -1,5 +1,7 @@
 """A wrong log or option is refused in one sentence that names row and column, and nothing is written."""
 
+import zipfile
+
 import polars as pl
 import pytest
 from typer.testing import CliRunner
@@ -51,6 +53,8 @@ TIMES = ("--time", "t", "--label-time", "seen")
     ("column", "value", "arguments", "words"),
     [
         ("gbm_confidence", "high", (), ("row 150", "column gbm_confidence", "a number", "'high'")),
+        ("gbm_confidence", "0,9102", (), ("a number, got '0,9102' (is it a decimal comma? Write 0.9102)",)),
+        ("gbm_confidence", "n/a", (), ("got 'n/a' (is it missing? Empty cells, NA and NaN are)",)),
         ("gbm_confidence", "1.5", (), ("row 150", "column gbm_confidence", "confidence in [0, 1]", "'1.5'")),
         ("t", "3", TIMES, ("row 150", "column t", "in order", "'3'")),
         ("t", None, TIMES, ("row 150", "column t", "a time", "nothing")),
@@ -147,7 +151,21 @@ def test_a_missing_empty_or_unreadable_log_is_refused(tmp_path):
     path.write_text("label,gbm\n1,2\n1,2,3\n")
     assert "cannot be read as CSV" in refused(path, named=("--label", "label", "--model", "a=gbm:gbm"))
     path.write_bytes(b"label,gbm\n\xff\xfe,1\n" * 200)
-    refused(path, named=("--label", "label", "--model", "a=label:gbm"))
+    text = refused(path, named=("--label", "label", "--model", "a=gbm:gbm"))
+    assert text.endswith("save it as CSV in UTF-8")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "latin-1"])
+def test_another_encoding_is_refused(tmp_path, encoding):
+    path = tmp_path / "log.csv"
+    path.write_bytes(small_log(200, classes=("ä", "ö")).write_csv().encode(encoding))
+    assert refused(path).endswith("save it as CSV in UTF-8")
+
+
+def test_a_workbook_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "log.xlsx", "w") as book:
+        book.writestr("xl/workbook.xml", "<workbook/>")
+    assert "got a workbook or an archive: save it as CSV in UTF-8" in refused(tmp_path / "log.xlsx")
 
 
 def test_a_truncated_parquet_file_is_refused(tmp_path):

@@ -126,6 +126,16 @@ def test_a_missing_label_is_no_class(tmp_path):
     assert [name for name, *_ in found.mistakes] in (["0", "1"], ["1", "0"])
 
 
+def test_of_columns_of_the_same_name_the_first_is_used(tmp_path):
+    frame = small_log(400)
+    header, *lines = frame.write_csv().splitlines()
+    text = "\n".join([f"{header},gbm,extra,extra", *(f"{line},z,1,1" for line in lines)])
+    (tmp_path / "log.csv").write_text(text, encoding="utf-8")
+    found = replay(tmp_path / "log.csv", options(), tmp_path / "out")
+    assert found.warnings == ["the log has several columns gbm: the first is used."]
+    assert prices(found) == prices(played(frame, tmp_path))
+
+
 # Times.
 
 

@@ -1,5 +1,6 @@
 """Reading a log in slices, and its columns as numbers and times. Errors name the row and the column."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,13 +26,29 @@ def refuse(column: "pl.Series", wrong: Bools, first_row: int, expected: str) -> 
     k = int(np.argmax(wrong))
     value = column[k]
     got = "nothing" if value is None else shown(value)
-    if isinstance(value, str) and value.rstrip().endswith("%"):
-        got += " (is it per cent? Then say --percent)"
-    raise InputError(f"row {first_row + k + 1:,}, column {column.name}: expected {expected}, got {got}")
+    raise InputError(f"row {first_row + k + 1:,}, column {column.name}: expected {expected}, got {got}{hint(value)}")
 
 
 MISSING = ("", "NA", "na", "NaN", "nan", "NAN")
 """Texts that stand for a missing value."""
+NOT_MISSING = ("n/a", "#n/a", "null", "none", "nil", "missing", "-", "?")
+"""Texts that others write for one, in small letters."""
+
+
+def hint(value: object) -> str:
+    """What a text may have been meant for where a number is expected, and how to write it; "" if nothing is known.
+
+    >>> hint("62%"), hint("0,9102")
+    (' (is it per cent? Then say --percent)', ' (is it a decimal comma? Write 0.9102)')
+    """
+    text = value.strip() if isinstance(value, str) else ""
+    if text.endswith("%"):
+        return " (is it per cent? Then say --percent)"
+    if re.fullmatch(r"[+-]?\d+,\d+", text):
+        return f" (is it a decimal comma? Write {text.replace(',', '.')})"
+    if text.lower() in NOT_MISSING:
+        return " (is it missing? Empty cells, NA and NaN are)"
+    return ""
 
 
 def blank(column: "pl.Series") -> Bools:
@@ -207,6 +224,7 @@ SLICE = 2**17
 """Rows in memory at a time."""
 SAMPLE = 2_000
 """Rows to find columns in."""
+SAVE = "save it as CSV in UTF-8"
 
 
 class Log:
@@ -226,6 +244,10 @@ class Log:
         if not start.strip(b"\xef\xbb\xbf \r\n"):
             raise FileError(f"{path}: expected rows, got an empty file")
         self.is_parquet = start.startswith(b"PAR1") or path.suffix.lower() in (".parquet", ".pq")
+        if not self.is_parquet and start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+            raise FileError(f"{path}: expected CSV or Parquet, got a workbook or an archive: {SAVE}")
+        if not self.is_parquet and (start.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in start[:1_000]):
+            raise FileError(f"{path}: expected CSV in UTF-8, got UTF-16 or no text: {SAVE}")
         self.typed = typed and self.is_parquet
         self._separator = _separator(start)
         with reading(path, self.is_parquet):
@@ -243,6 +265,14 @@ class Log:
     def columns(self) -> list[str]:
         """Names of the columns."""
         return list(self.schema)
+
+    def repeated(self, used: Iterable[str]) -> list[str]:
+        """Warnings: columns among those ``used`` that a CSV has more than once."""
+        ends = (re.fullmatch(r"(.+)_duplicated_\d+", name) for name in self.columns)  # as Polars calls the others
+        twice = set() if self.is_parquet else {end[1] for end in ends if end is not None}
+        return [
+            f"the log has several columns {name}: the first is used." for name in dict.fromkeys(used) if name in twice
+        ]
 
     def sample(self) -> "pl.DataFrame":
         """The first rows."""
@@ -289,6 +319,7 @@ def reading(path: Path, is_parquet: bool) -> Iterator[None]:
     except (pl.exceptions.PolarsError, OSError) as error:
         why = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
         kind = "Parquet (is it cut off?)" if is_parquet else "CSV with a header"
+        why += f"; {SAVE}" if "utf-8" in why.lower() else ""
         raise FileError(f"{path}: cannot be read as {kind}: {why}") from None
 
 

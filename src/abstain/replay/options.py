@@ -12,7 +12,7 @@ from ..capacity import Capacity
 from ..errors import InputError, shown
 from ..gate.answers import Labels
 from ..gate.maturity import Maturity, as_maturity
-from .log import blank
+from .log import blank, hint
 
 if TYPE_CHECKING:
     import polars as pl
@@ -412,9 +412,10 @@ def out_of_unit(column: "pl.Series", most: int = 1) -> str | None:
         return "it is empty"
     values = (there.str.strip_chars() if there.dtype == pl.String else there).cast(pl.Float64, strict=False)
     if values.null_count() > 0:
-        return f"it has {shown(there.filter(values.is_null())[0])}, which is not a number"
-    wrong = ~values.is_between(0.0, float(most))
-    return f"it has {shown(there.filter(wrong)[0])}, which is not in [0, {most}]" if wrong.any() else None
+        wrong = there.filter(values.is_null())[0]
+        return f"it has {shown(wrong)}, which is not a number{hint(wrong)}"
+    beyond = ~values.is_between(0.0, float(most))
+    return f"it has {shown(there.filter(beyond)[0])}, which is not in [0, {most}]" if beyond.any() else None
 
 
 def two_classes(label: "pl.Series") -> bool:

@@ -157,8 +157,9 @@ class PolicySums:
         """``blocks`` has the least losses there can be, ``hidden`` what labels that are not there may add."""
 
     def add(
-        self, begin: int, loss: Floats, reviewed: Bools, wrong: Array, hidden: Floats | None, unseen: Floats | None
-    ) -> None:
+        self, begin: int, loss: Floats, reviewed: Bools, wrong: Array, hidden: Floats | None,
+        unseen: Floats | None = None,
+    ) -> None:  # fmt: skip
         """Add rows from ``begin`` on; ``wrong`` are mistakes, ``hidden`` what they may lose beside ``loss``, and
         ``unseen`` what may be mistakes beside ``wrong``.
         """
@@ -167,8 +168,9 @@ class PolicySums:
         self._scored.add(self.blocks, loss, begin)
         self._scored.add(self._reviewed, reviewed, begin)
         self._scored.add(self._mistakes, wrong, begin)
-        if hidden is not None and unseen is not None:
+        if hidden is not None:
             self._scored.add(self.hidden, hidden, begin)
+        if unseen is not None:
             self._scored.add(self._open, unseen, begin)
 
     @property

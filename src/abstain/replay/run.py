@@ -178,7 +178,10 @@ def _play(
         verdict=verdict(table, setting),
         notes=first + whose + known + prices(options, max_stake) + notes(options, facts, classes, rows.n, shares),
         unknown=unknown(options, played, rows.n - warm, delay),
-        warnings=doubts(options, facts, classes, pair, rows.n), beside=first, left_out=facts.unlabelled,
+        warnings=log.repeated(column for _, column in options.columns()) + doubts(
+            options, facts, classes, pair, rows.n
+        ),
+        beside=first, left_out=facts.unlabelled,
         days=spent, stakes=staked, max_error=options.max_error, baseline=played.base, lead=played.lead,
         rivals=versus, runs=len(gates), stretch=stretch, saved=saved,
         effective=facts.effective if rows.has("observed") else None, period=period(rows, dates),
