@@ -19,7 +19,7 @@ def test_files(tmp_path):
     ]  # fmt: skip
     assert (found["rows"], found["scored_rows"], found["cost"], found["unit"]) == (400, 360, 0.25, "EUR")
     fields = ["kind", "name", "loss", "reviewed", "mistakes", "difference", "low", "high", "lowest", "highest",
-              "share", "share_low", "share_high"]  # fmt: skip
+              "share", "share_low", "share_high", "most_mistakes"]  # fmt: skip
     assert all(list(policy) == fields for policy in found["policies"])
     assert all(policy["lowest"] == policy["loss"] == policy["highest"] for policy in found["policies"])
     assert [rival["kind"] for rival in found["rivals"]] == ["retuned-own", "stack"]

@@ -101,6 +101,8 @@ EXCEL = 20_000.0, 80_000.0
 def month_first(frames: "Iterable[pl.DataFrame]", columns: Sequence[str]) -> bool | None:
     """Whether the month comes first in dates that end with the year: a part above 12 is a day; None if none is.
 
+    Nothing is read after the first frame whose dates tell, or that has no such dates.
+
     Raises:
         InputError: If some dates begin with the month and others with the day.
     """
@@ -113,6 +115,8 @@ def month_first(frames: "Iterable[pl.DataFrame]", columns: Sequence[str]) -> boo
                 for k in (0, 1):
                     part = frame[column].str.extract(YEAR_LAST, k + 1).cast(pl.Int64)
                     days[k] = max(days[k], int(part.max() or 0))  # type: ignore[arg-type]
+        if max(days) == 0 or max(days) > 12:
+            break
     if min(days) > 12:
         raise InputError(
             f"column {' or '.join(columns)}: expected {AS_THIS}, got dates that begin with the day and others that "
