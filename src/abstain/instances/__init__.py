@@ -2,7 +2,6 @@
 the best expert changes (section 3) or hides, or no learner can do well (lower bounds).
 """
 
-from .hidden import Hidden, one_model, specialists, two_models
 from .stochastic import (
     Cliques,
     Instance,
@@ -17,7 +16,19 @@ from .stochastic import (
     regions,
     simple_example,
 )
-from .streams import Stream, alternating, flipping, late_bloomer, rotating, switching, trap
+from .streams import (
+    Hidden,
+    Stream,
+    alternating,
+    flipping,
+    late_bloomer,
+    one_model,
+    rotating,
+    specialists,
+    switching,
+    trap,
+    two_models,
+)
 
 __all__ = [
     "Cliques",
