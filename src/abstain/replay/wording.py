@@ -328,7 +328,8 @@ def against_rivals(rivals: list[Versus], setting: Setting) -> list[str]:
     """One sentence for each rival: is the policy of the verdict cheaper?"""
     found = []
     for rival in rivals:
-        told = in_words(rival) or (f"{_from_to(rival.low, rival.high, setting.money)} per case (bounds, with chance)")
+        bounds = f"{_from_to(rival.low, rival.high, setting.money)} per case, whatever the missing labels are"
+        told = in_words(rival) or f"{bounds}, and allowing for chance"
         sure = "it is cheaper" if rival.high < 0.0 else "it is more expensive" if rival.low > 0.0 else ""
         sure = sure or ("not identified" if rival.share is None else "the difference is within chance")
         found.append(f"Against {INSTEAD[rival.kind]}: {told}; {sure}.")
