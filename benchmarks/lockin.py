@@ -1,4 +1,6 @@
-"""Problems whose best expert hides: `python -m benchmarks.lockin [rounds [runs]]` (10,000 rounds and 100 runs).
+"""Problems whose best expert hides: `python -m benchmarks.lockin [rounds [runs [name]]]` (10,000 rounds and 100 runs).
+
+With a name only the problems are played whose own begins with it.
 
 Regret of DoublyRobust, of the form that the README recommends, and of EXP3-ABS: mean, median, 90 % and 99 % quantiles,
 the largest, and the share of runs that are locked in: they lose more than half the gap to the next expert in the second
@@ -16,6 +18,15 @@ from abstain import instances
 
 from .table import show
 
+
+def weak(errs: float, cost: float) -> instances.Instance:
+    """Two experts: a model that errs more often than abstaining costs, and one that always abstains."""
+    values = np.array([[1.0, 1.0], [-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0]])  # what the model says, and the label
+    chances = np.array([1.0 - errs, 1.0 - errs, errs, errs]) / 2.0
+    experts = ab.experts.thresholds(1, [-1.0, 5.0])
+    return instances.Instance(experts, cost, ab.losses.get("zero_one"), (errs, cost), values, chances)
+
+
 PROBLEMS: dict[str, Any] = {
     "specialists": instances.specialists(),
     "specialists, spoilt": instances.specialists(2, 0.8, 0.5, spoilt=100),
@@ -29,6 +40,9 @@ PROBLEMS: dict[str, Any] = {
     "bias problem": instances.bias_problem(),
     "trap, 300 rounds": instances.trap(300),
     "trap, 1,000 rounds": instances.trap(1000),
+    "weak model, errs 0.5, cost 0.3": weak(0.5, 0.3),
+    "weak model, errs 0.2, cost 0.1": weak(0.2, 0.1),
+    "weak model, errs 0.8, cost 0.7": weak(0.8, 0.7),
 }
 OF_TRAP = 0.15
 """What abstaining costs more than the best predictor of a trap, after the trap."""
@@ -41,9 +55,11 @@ LEARNERS: dict[str, Callable[..., ab.Learner]] = {
 }
 
 
-def main(rounds: int, runs: int) -> None:
+def main(rounds: int, runs: int, begins: str) -> None:
     rows = []
     for name, problem in PROBLEMS.items():
+        if not name.startswith(begins):
+            continue
         found: dict[str, list[tuple[float, float]]] = {label: [] for label in LEARNERS}
         for seed in range(1000, 1000 + runs):
             X, y = problem.draw(rounds, seed=seed)
@@ -65,5 +81,6 @@ def main(rounds: int, runs: int) -> None:
 
 
 if __name__ == "__main__":
-    words = [int(float(word)) for word in sys.argv[1:]]
-    main(*(words + [10_000, 100][len(words) :]))
+    given = sys.argv[1:]
+    rounds, runs = (int(float(word)) for word in (given[:2] + ["10000", "100"][len(given[:2]) :]))
+    main(rounds, runs, " ".join(given[2:]))

@@ -181,8 +181,8 @@ def simulate(
 
     A round without a label is learnt after the same delay as if its label came, so that a learner that hears nothing
     changes nothing. Played live, with `decide` and `learn`, it takes the first label to know how late labels are:
-    rounds that abstain before the first one that predicts are learnt at once there. From then on labels with one and
-    the same delay give the same game.
+    rounds without a label before the first one that expects a label are learnt at once there. From then on labels with
+    one and the same delay give the same game.
 
     After an exception the learner is as before the call. Ctrl-C leaves it after the last whole block of rounds, with
     the labels of those learnt; a further call goes on from there. (Labels that wait when ``progress`` is called are
