@@ -19,7 +19,7 @@ def pytest_configure() -> None:
 
 
 RARE = re.compile(
-    "guard|singles|DoublyRobust-abstained|DoublyRobust-experts2|[Ss]tacked|UCB-?DSG|ucb_dsg"
+    "guard|singles|DoublyRobust-(abstained|memories|experts2)|[Ss]tacked|UCB-?DSG|ucb_dsg"
     "|(exp3_abs|doubly_robust)_capacity|doubly_robust_memories|exp3_abs_share|EXP3-ABS, shares"
 )
 """Parameters that need kernels of their own, which take seconds to compile and are used by few."""

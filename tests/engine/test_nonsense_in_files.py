@@ -20,7 +20,7 @@ LEARNERS = {  # one per family of states
     "UCB-ABS": lambda: ab.UCBAbs(RINGS, cost=0.3, seed=2),
     "EXP3-ABS": lambda: ab.Exp3Abs(RINGS, cost=0.3, seed=2, memory="adaptive", feedback=(0.7, 0.4), min_observe=0.2),
     "EXP3-ABS, shares": lambda: ab.Exp3Abs(RINGS, cost=0.3, seed=2, memory="share"),
-    "DoublyRobust": lambda: ab.DoublyRobust(RINGS, cost=0.3, seed=2, memory="adaptive"),
+    "DoublyRobust-memories": lambda: ab.DoublyRobust(RINGS, cost=0.3, seed=2, memory="adaptive"),
     "DoublyRobust-guard": lambda: ab.DoublyRobust(SINGLES, cost=0.3, seed=2, guard=0.05, feedback="both"),
     "Stacked": lambda: ab.Stacked(RINGS, cost=0.3, seed=2),
     "ContEXP3-ABS": lambda: ab.ContExp3Abs(2, cost=0.3, gamma=0.3, epsilon=0.4, actions="grid", seed=2),
