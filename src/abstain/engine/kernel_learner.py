@@ -125,12 +125,17 @@ def _parts(state: Any, fixed: tuple[str, ...], inside: bool = False) -> Iterator
             yield from _parts(value, fixed, is_fixed)
 
 
-def copied(value: Any, fixed: tuple[str, ...]) -> Any:
+def copied(state: Any, fixed: tuple[str, ...]) -> Any:
     """Copy a state, and the states in it, with all arrays but those in fields that never change."""
-    if isinstance(value, tuple):
-        fields = zip(value._fields, value, strict=True)  # type: ignore[attr-defined]
-        return type(value)(*(field if name in fixed else copied(field, fixed) for name, field in fields))
-    return value.copy() if isinstance(value, np.ndarray) else value
+    fields = []
+    for name, field in zip(state._fields, state, strict=True):
+        if name not in fixed:
+            if isinstance(field, np.ndarray):
+                field = field.copy()
+            elif isinstance(field, tuple):
+                field = copied(field, fixed)
+        fields.append(field)
+    return state._make(fields)
 
 
 _known: "WeakKeyDictionary[ExpertSet, dict[Any, Any]]" = WeakKeyDictionary()

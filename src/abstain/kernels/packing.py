@@ -10,7 +10,9 @@ where they are; in compiled functions it has the same fields.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
+import sys
 from typing import Any
 
 import numba
@@ -49,7 +51,7 @@ class Packed:
             _kinds[key] = PackedType(numba.typeof(state))
         self.kind = _kinds[key]
         self.words: Array = np.array(words, np.int64)
-        self.address: int = self.words.ctypes.data
+        self.address: int = _address(self.words)
 
 
 _kinds: dict[tuple[Any, ...], PackedType] = {}
@@ -64,6 +66,27 @@ def packed(state: Any) -> Any:
     return state if config.DISABLE_JIT else Packed(state)  # type: ignore[attr-defined]
 
 
+_DATA = object.__basicsize__
+"""Where an array holds the address of its data: in NumPy's C interface right behind what every object of Python has."""
+
+
+def _address_asked(array: Array) -> int:
+    return int(array.ctypes.data)
+
+
+def _address_read(array: Array) -> int:
+    return ctypes.c_void_p.from_address(id(array) + _DATA).value or 0
+
+
+def _can_read() -> bool:
+    """Whether addresses are where they should be; if not, NumPy is asked for them, which takes five times as long."""
+    probe: Array = np.zeros(1)
+    return sys.implementation.name == "cpython" and _address_read(probe) == _address_asked(probe)
+
+
+_address = _address_read if _can_read() else _address_asked
+
+
 def _describe(state: Any, form: list[Any], words: list[int]) -> None:
     """Append the types of all values to ``form``, and to ``words`` where the arrays are, their sizes, shapes and
     strides, and the bits of the numbers, in order.
@@ -72,7 +95,7 @@ def _describe(state: Any, form: list[Any], words: list[int]) -> None:
     for value in state:
         if isinstance(value, np.ndarray):
             form += (value.dtype, value.ndim, value.flags.num & _LAYOUT)
-            words += (value.ctypes.data, value.size, *value.shape, *value.strides)
+            words += (_address(value), value.size, *value.shape, *value.strides)
         elif isinstance(value, tuple):
             _describe(value, form, words)
         elif value is None:
