@@ -35,8 +35,8 @@ COMBINED_PLAYING, COMBINED_BY_HAND = 2.5, 1.5
 GIB = 1.0
 
 
-def gate(combine: bool = False) -> ab.Gate:
-    return ab.Gate(MODELS, cost=0.2, thresholds=THRESHOLDS, combine=combine, seed=0)
+def gate(combine: bool = False, labels: str = "answered") -> ab.Gate:
+    return ab.Gate(MODELS, cost=0.2, thresholds=THRESHOLDS, combine=combine, labels=labels, seed=0)
 
 
 def block(rng: np.random.Generator, n: int) -> Block:
@@ -161,13 +161,13 @@ def combining(cases: Block) -> tuple[float, float]:
         return run
 
     def by_hand(combine: bool) -> Callable[[], object]:
-        one = gate(combine)
+        """Every case is learnt: a gate that combines answers more of them, and would learn more often."""
+        one = gate(combine, labels="both")
 
         def run() -> None:
             for answers in few:
                 case = one.decide(answers)
-                if case.action == "answer":
-                    one.learn(case, "a")
+                one.learn(case, "a", source="review" if case.action == "review" else "outcome")
 
         return run
 
