@@ -150,10 +150,11 @@ class ModelThresholds(ExpertSet):
 
 @dataclass(frozen=True)
 class ModelLosses(Loss):
-    """Losses that the gate has worked out: the label of a case is what each model's answer loses (P,)."""
+    """Losses that the gate has worked out: the label of a case is what each model's answer loses (P,).
 
-    binary: bool = False  # type: ignore[misc]
-    """Whether they are all 0 or 1."""
+    They are floats even where all are 0 or 1, so that compiled functions are compiled once for all gates.
+    """
+
     of_signs: tuple[float, float] | None = None
     """With two classes, the loss of wrongly saying the second, and of wrongly saying the first."""
     name = "model losses"
@@ -176,7 +177,7 @@ class ModelLosses(Loss):
             right = losses.ndim == 2 and bool(((losses >= 0.0) & (losses <= 1.0)).all())
         if not right:
             raise LabelError(f"losses: expected a number in [0, 1] for every model, got {shown(losses)}")
-        return losses.astype(np.uint8) if self.binary else losses
+        return losses
 
     @trusted
     def values(self, predictions: Array, y: Array) -> Array:
@@ -263,7 +264,7 @@ def make_learner(
         if "capacity" not in getattr(kind, "options", ("capacity",)):
             raise InputError(f"capacity: {name} has none; DoublyRobust and Exp3Abs do")
         options["capacity"] = capacity
-    loss, experts = ModelLosses(prices.plain, prices.of_signs), ModelThresholds(thresholds)
+    loss, experts = ModelLosses(prices.of_signs), ModelThresholds(thresholds)
     try:
         learner = kind(experts, cost=prices.cost, seed=seed, loss=loss, **options)
     except TypeError as error:

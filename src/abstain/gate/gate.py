@@ -260,7 +260,7 @@ class Gate:
                     if same:
                         self._learner.reprice(prices.cost)
                     else:
-                        loss = ModelLosses(prices.plain, prices.of_signs)
+                        loss = ModelLosses(prices.of_signs)
                         self._learner.start_afresh(prices.cost, loss)
                         self._monitor.watch.forget_losses()
                     self._prices = prices
@@ -1002,7 +1002,7 @@ class Gate:
             raise InputError("gate: expected a maturity for cases that wait until they are old enough, got none")
         if getattr(learner.cost, "value", None) != prices.cost:
             raise InputError(f"gate: the prices do not fit the learner's cost, {learner.cost!r}")
-        if learner.loss != ModelLosses(prices.plain, prices.of_signs):
+        if learner.loss != ModelLosses(prices.of_signs):
             raise InputError(f"gate: the prices do not fit the learner's loss, {learner.loss!r}")
         if getattr(learner, "feedback", "predicted") != gate._labels.feedback:
             raise InputError(f"gate: the labels, {gate._labels.given!r}, do not fit the learner's feedback")

@@ -365,24 +365,28 @@ def settle(j: int, due: bool, after: float, share: float | None, s: Memories) ->
 
 @inline
 def learn_by_rules(
-    abstains: Bools, moved: bool, cost: float, cheaper: float, j: int, lanes: Floats | None, s: Memories
+    abstains: Bools, moved: bool, cost: float, cheaper: float, j: int, lanes: Floats | None, shared: Ints | None,
+    s: Memories,
 ) -> tuple[float, float, float]:  # fmt: skip
     """Learn the estimates of a round where rules are shared, or where every expert has its own."""
-    if lanes is None:
-        return learn_shared_rules(abstains, moved, cost, cheaper, j, s)
-    return learn_own_rules(abstains, moved, cost, cheaper, j, s)
+    mean = squares = after = 0.0
+    if shared is not None:  # one of the two is None, and what is under it is not compiled
+        mean, squares, after = learn_shared_rules(abstains, moved, cost, cheaper, j, s)
+    if lanes is not None:
+        mean, squares, after = learn_own_rules(abstains, moved, cost, cheaper, j, s)
+    return mean, squares, after
 
 
 @inline
-def count_answers(abstains: Bools, j: int, lanes: Floats | None, s: Memories) -> None:
+def count_answers(abstains: Bools, j: int, lanes: Floats | None, shared: Ints | None, s: Memories) -> None:
     """Count the round for those who predict, and the price of a capacity for those who were charged it."""
     answered, beyond, extra = s.answered[j], s.beyond[j], s.extra[0]
-    if lanes is None:
+    if shared is not None:
         for team in range(answered.size):
             answered[team] += 0.0 if abstains[s.layout.rule[team]] else 1.0
         for team in range(beyond.size):
             beyond[team] += 0.0 if abstains[s.layout.rule[team]] == s.relative else extra
-    else:
+    if lanes is not None:
         for slot in range(np.uint64(answered.size)):
             answered[slot] += 0.0 if abstains[slot] else 1.0
         for slot in range(np.uint64(beyond.size)):
@@ -459,11 +463,14 @@ def entropy(j: int, s: Any) -> float:
 
 
 @inline
-def mean_estimate(abstains: Bools, j: int, lanes: Floats | None, s: Memories) -> float:
+def mean_estimate(abstains: Bools, j: int, lanes: Floats | None, shared: Ints | None, s: Memories) -> float:
     """The mean of the estimates in `estimate`, 0 for those who abstain."""
-    if lanes is None:
-        return mean_of_shared_rules(abstains, j, s)
-    return mean_of_own_rules(abstains, j, s)
+    mean = 0.0
+    if shared is not None:
+        mean = mean_of_shared_rules(abstains, j, s)
+    if lanes is not None:
+        mean = mean_of_own_rules(abstains, j, s)
+    return mean
 
 
 @inline

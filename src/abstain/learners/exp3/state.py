@@ -160,6 +160,7 @@ class Memories(NamedTuple):
     estimate: Floats  # (P,) scratch: Lhat of each predictor
     whole: Ints  # (2,) all slots as one run
     lanes: Any  # (whole chunks, LANES) scratch for experts with own rules; None: rules are shared
+    shared: Any  # empty; None: every expert has its own rule
     scratch: Floats  # (K,) scratch for experts with own rules
 
 
@@ -214,6 +215,7 @@ def weights(
         estimate=np.zeros(n_predictors),
         whole=np.array([0, n_experts]),
         lanes=np.zeros((n_alone // CHUNK, LANES)) if layout.alone else None,
+        shared=None if layout.alone else np.zeros(0, np.int64),
         scratch=np.zeros(n_alone),
     )
 

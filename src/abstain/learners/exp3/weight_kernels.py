@@ -162,8 +162,8 @@ def learn_memory(
         for p in range(np.uint64(m.shrink.size)):
             m.estimate[p], m.shrink[p] = 0.0, 1.0
     cheaper = spared(abstains, old, paid, math.exp(-old * paid), m.share, m)
-    mean, squares, after = learn_by_rules(abstains, moved, paid, cheaper, j, m.lanes, m)
-    count_answers(abstains, j, m.lanes, m)
+    mean, squares, after = learn_by_rules(abstains, moved, paid, cheaper, j, m.lanes, m.shared, m)
+    count_answers(abstains, j, m.lanes, m.shared, m)
     squares = (1.0 - aside) * squares + aside * square
     numbers[LEARNT] += 1.0
     anew = numbers[LEARNT] % m.renew == 0.0
@@ -192,7 +192,7 @@ def learn_memories(
     else:  # both are scored by plain estimates, of which the guard learns
         for j in range(2):
             moved, paid = plain(0, abstains, losses, seen, cost, carry, s)
-            m.means[j] = mean_estimate(abstains, j, m.lanes, m)
+            m.means[j] = mean_estimate(abstains, j, m.lanes, m.shared, m)
             if j == 0:
                 moved, paid = estimate(j, abstains, losses, seen, cost, carry, s)
             learn_memory(j, abstains, moved, paid, 0.0, 0.0, s)
