@@ -251,6 +251,14 @@ def test_models_may_have_the_names_of_other_columns(tmp_path, monkeypatch):
     assert set(log["decided"]) <= {"model_case", "model_review", "review"}
 
 
+def test_no_two_models_get_the_same_column():
+    from abstain.cli.gates import OWN, _name
+
+    names = ["case", "model_case", "model_model_case", "model_a", "a"]
+    assert [_name(one) for one in names][3:] == ["model_a", "a"]
+    assert len({_name(one) for one in names} - OWN) == len(names)
+
+
 def test_whole_numbers_stay_numbers(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [(f"c{k}", k % 3, {"a": {"answer": k % 2, "confidence": 0.8}, "b": None}) for k in range(30)]

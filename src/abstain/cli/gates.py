@@ -33,6 +33,8 @@ CASE, DECIDED, OBSERVED, TIME, LABEL, LABEL_TIME, SOURCE, STAKE, PRICE = (
     "case", "decided", "observed", "time", "label", "label_time", "label_source", "stake", "mistake_price"
 )  # fmt: skip
 OWN = frozenset({CASE, DECIDED, OBSERVED, TIME, LABEL, LABEL_TIME, SOURCE, STAKE, PRICE, "review"})
+PREFIX = "model_"
+"""What the names of models begin with that are those of other columns."""
 SURE, ERROR = "_confidence", "_error"
 SLICE = 2**15
 """Cases that are held as Python objects at a time."""
@@ -206,8 +208,11 @@ def _cases(source: "SqlStore", name: str) -> "Iterator[CaseRecord]":
 
 
 def _name(model: str) -> str:
-    """The name of a model in the log; other columns keep theirs."""
-    return f"model_{model}" if model in OWN else model
+    """The name of a model in the log; other columns keep theirs, and no two models get the same."""
+    bare = model
+    while bare.startswith(PREFIX):
+        bare = bare.removeprefix(PREFIX)
+    return f"{PREFIX}{model}" if bare in OWN else model
 
 
 def _utc(seconds: float) -> datetime:
