@@ -405,6 +405,26 @@ def test_an_audit_is_learnt_also_if_an_outcome_that_does_not_count_came_before(t
     scenario_with(tmp_path, steps, settings, clock=clock)
 
 
+def test_cases_expire_also_if_the_clock_was_ahead_and_was_set_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(service_module, "MOST_AT_ONCE", 8)
+    clock = Clock()
+
+    async def steps(service):
+        clock.now += 86_400.0
+        await service.decide_many("g", [body for body, _ in stream(50)])
+        clock.now -= 86_400.0
+        await service.decide_many("g", [body for body, _ in stream(50, start=50)])
+        clock.now += 100.0
+        await service.sweep()
+        states = [(await service.decision("g", f"case {k}")).state for k in range(100)]
+        assert states == 50 * ["open"] + 50 * ["expired"]
+        clock.now += 86_400.0
+        await service.sweep()
+        assert (await service.gate("g")).open == 0
+
+    scenario_with(tmp_path, steps, {"window": 60.0}, clock=clock)
+
+
 def test_a_gate_awaits_as_many_labels_after_a_restart_as_before(tmp_path):
     async def scenario():
         async with running(tmp_path) as service:
