@@ -180,7 +180,7 @@ class Table:
         self.settled = self._settled(delay, now)
         kinds = Labels(labels)
         answering = np.array([case.probability for case in cases], np.float64)
-        paused = np.array([case.model is None for case in cases], np.bool_)
+        paused = np.array([case.mode == "paused" for case in cases], np.bool_)
         observed = kinds.after[ANSWER] * answering + kinds.after[REVIEW] * (1.0 - answering)
         self._estimate(np.where(paused, 0.0, observed), kinds)
 
