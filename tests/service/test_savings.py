@@ -176,6 +176,24 @@ def test_reviews_in_shadow_mode_count_with_the_probability_that_the_caller_gives
     assert found.saved_low < true - (found.price - found.saved) < found.saved_high
 
 
+def test_complaints_do_not_count_as_audits() -> None:
+    """Answers are audited at random; complaints about the others come, too, and only about mistakes."""
+    rng, audited, complained = np.random.default_rng(6), [], []
+    for one in rows(400, 6):
+        if rng.random() < 0.2:
+            audited.append(replace(one, label_source="audit"))
+            complained.append(audited[-1])
+        else:
+            audited.append(replace(one, **UNKNOWN))
+            wrong = one.answer != "x"
+            complained.append(replace(one, label_source="outcome") if wrong else audited[-1])
+    fair, found = (measure(cases, PRICES, now=1e6, labels=(0.2, 1.0)) for cases in (audited, complained))
+    assert found.labelled > fair.labelled + 50
+    for model in "ab":
+        assert row_of(found, "always", model).price == row_of(fair, "always", model).price
+    assert found.policies[0].lowest > fair.policies[0].lowest  # they are known mistakes of what was done
+
+
 def test_no_cases_and_unknown_models_do_no_harm() -> None:
     empty = measure([], PRICES, now=0.0, today=("a", 0.5))
     assert (empty.cases, empty.policies, empty.saved) == (0, [], None)

@@ -215,6 +215,13 @@ def _name(model: str) -> str:
     return f"{PREFIX}{model}" if bare in OWN else model
 
 
+def _source(case: "CaseRecord") -> str | None:
+    """Where a label came from, if somebody said so."""
+    from ..service.hosted import ASSUMED
+
+    return None if case.label_source == ASSUMED else case.label_source
+
+
 def _utc(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
 
@@ -243,7 +250,8 @@ def log_of(gate: "GateRecord", cases: "Iterator[CaseRecord]") -> "tuple[pl.DataF
 
     settings = json.loads(gate.settings)
     task = Task(settings["task"], settings["classes"], settings["max_error"])
-    chance = Labels(settings["labels"]).after
+    drawn = Labels(settings["labels"])
+    chance = drawn.after
     end = ERROR if task.kind == NUMBER else SURE
     names = list(map(_name, settings["models"]))
     kinds: set[type] = set()
@@ -266,11 +274,13 @@ def log_of(gate: "GateRecord", cases: "Iterator[CaseRecord]") -> "tuple[pl.DataF
         request, reply = json.loads(case.request), json.loads(case.reply)
         last = max(_utc(case.at), last + timedelta(microseconds=1))  # replays want every case after the one before
         label = case.correction if case.correction is not None else case.label
+        if 0.0 < chance[case.action] < 1.0 and not drawn.counts(_source(case), case.action):
+            label = None  # as if it had not come: the draw, whose probability the log has, did not bring it
         row: dict[str, Any] = {
             CASE: case.case,
             TIME: last,
-            LABEL_TIME: None if case.label_at is None else max(_utc(case.label_at), last),
-            SOURCE: case.label_source,
+            LABEL_TIME: None if label is None or case.label_at is None else max(_utc(case.label_at), last),
+            SOURCE: None if label is None else case.label_source,
             DECIDED: _name(reply["model"]) if case.action == ANSWER else REVIEW,
             OBSERVED: chance[ANSWER] * reply["probability"] + chance[REVIEW] * (1.0 - reply["probability"]),
             STAKE: request.get("stake"),
