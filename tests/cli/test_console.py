@@ -1,5 +1,6 @@
 """What all commands share: missing extras, control characters, a full standard output, one line for an error."""
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -71,6 +72,15 @@ def test_the_demo_makes_its_log_without_the_packages_of_studies(tmp_path):
         "from abstain.replay import demo"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_names_between_colons_are_not_pictures():
+    """A model may be called a:b, and a column may be named so in a command to copy."""
+    stream = io.StringIO()
+    console = terminal.console(file=stream, width=80)
+    terminal.say(console, "--model a:b=a:b:sure")
+    console.print("x:b:y", markup=False)
+    assert stream.getvalue() == "--model a:b=a:b:sure\nx:b:y\n"
 
 
 def is_plain(text):

@@ -251,6 +251,40 @@ def test_models_may_have_the_names_of_other_columns(tmp_path, monkeypatch):
     assert set(log["decided"]) <= {"model_case", "model_review", "review"}
 
 
+def test_the_export_has_no_labels_that_were_not_drawn(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    url = "sqlite:///gates.db"
+
+    async def scenario():
+        service = Service(open_store(url))
+        await service.start()
+        settings = {"models": ["a"], "cost": 0.9, "labels": [0.5, 1.0], "start": ["a", 0.1], "seed": 1}
+        await service.put_gate("g", GateBody.model_validate(settings))
+        answered = []
+        for k in range(12):
+            asked = {"case": f"c{k}", "answers": {"a": {"answer": "x", "confidence": 0.9}}}
+            if (await service.decide("g", DecisionBody.model_validate(asked))).action == "answer":
+                answered.append(f"c{k}")
+        for name, source in zip(answered[:3], ("outcome", "audit", None), strict=True):
+            await service.label("g", name, LabelBody(label="y", source=source))
+        await service.stop()
+        return answered
+
+    outcome, audit, unsaid = asyncio.run(scenario())[:3]
+    run("gates", "export", "g", "--store", url, "--out", "log.parquet")
+    log = pl.read_parquet("log.parquet").filter(pl.col("label").is_not_null() | pl.col("label_time").is_not_null())
+    assert log["case"].to_list() == [audit, unsaid]
+    assert outcome not in log["case"]
+
+
+def test_no_two_models_get_the_same_column():
+    from abstain.cli.gates import OWN, _name
+
+    names = ["case", "model_case", "model_model_case", "model_a", "a"]
+    assert [_name(one) for one in names][3:] == ["model_a", "a"]
+    assert len({_name(one) for one in names} - OWN) == len(names)
+
+
 def test_whole_numbers_stay_numbers(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [(f"c{k}", k % 3, {"a": {"answer": k % 2, "confidence": 0.8}, "b": None}) for k in range(30)]

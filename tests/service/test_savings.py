@@ -161,6 +161,39 @@ def test_a_shadow_gate_has_the_price_of_what_was_done() -> None:
     assert (both.policies[0].name, both.cases) == ("the gate", 120)
 
 
+def test_reviews_in_shadow_mode_count_with_the_probability_that_the_caller_gives() -> None:
+    """A caller who answers some cases at random, and gets labels of answers alone, learns the price of all policies."""
+    rng, cases, n = np.random.default_rng(5), [], 1500
+    for one in rows(n, 5):
+        chance = 0.9 if one.answers["a"]["confidence"] > 0.8 else 0.25
+        answered = rng.random() < chance
+        rest: dict[str, Any] = {} if answered else {**REVIEWED, **UNKNOWN, "model": None}
+        cases.append(replace(one, mode="shadow", threshold=None, probability=chance, **rest))
+    found = row_of(measure(cases, PRICES, now=1e6, labels="answered"), "always", "a")
+    true = 5.0 * float(np.mean([one.answers["a"]["answer"] != "x" for one in cases]))
+    assert found.known == ESTIMATED
+    assert abs(found.price - true) < 0.2
+    assert found.saved_low < true - (found.price - found.saved) < found.saved_high
+
+
+def test_complaints_do_not_count_as_audits() -> None:
+    """Answers are audited at random; complaints about the others come, too, and only about mistakes."""
+    rng, audited, complained = np.random.default_rng(6), [], []
+    for one in rows(400, 6):
+        if rng.random() < 0.2:
+            audited.append(replace(one, label_source="audit"))
+            complained.append(audited[-1])
+        else:
+            audited.append(replace(one, **UNKNOWN))
+            wrong = one.answer != "x"
+            complained.append(replace(one, label_source="outcome") if wrong else audited[-1])
+    fair, found = (measure(cases, PRICES, now=1e6, labels=(0.2, 1.0)) for cases in (audited, complained))
+    assert found.labelled > fair.labelled + 50
+    for model in "ab":
+        assert row_of(found, "always", model).price == row_of(fair, "always", model).price
+    assert found.policies[0].lowest > fair.policies[0].lowest  # they are known mistakes of what was done
+
+
 def test_no_cases_and_unknown_models_do_no_harm() -> None:
     empty = measure([], PRICES, now=0.0, today=("a", 0.5))
     assert (empty.cases, empty.policies, empty.saved) == (0, [], None)

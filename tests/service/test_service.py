@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from abstain.service import service as service_module
-from abstain.service.bodies import GateBody, LabelRow, Problem
+from abstain.service.bodies import DecisionBody, GateBody, LabelRow, Problem
 from abstain.service.problems import Conflict, Invalid, NotFound, NotReady, StoreUnavailable
 from abstain.service.savings import Scored
 from abstain.service.store import RowRefused, SqlStore, StoreError
 
-from .running import Clock, FaultyStore, case, gate, label, play, running, stream, url_of
+from .running import Clock, FaultyStore, case, crash, gate, label, play, running, stream, url_of
 
 
 def scenario_with(tmp_path, steps, settings=None, **options):
@@ -27,8 +27,12 @@ def scenario_with(tmp_path, steps, settings=None, **options):
     play(scenario)
 
 
+def gate_of(service):
+    return service._slots["g"].hosted.gate
+
+
 def weights(service):
-    return service._slots["g"].hosted.gate.learner.weights.copy()
+    return gate_of(service).learner.weights.copy()
 
 
 # Gates.
@@ -370,6 +374,100 @@ def test_labels_that_the_gate_does_not_learn_from_are_kept(tmp_path):
         assert (await service.label("g", answered, label("x", source="outcome"))).status == "learnt"
 
     scenario_with(tmp_path, steps, {"labels": "answered"})
+
+
+def test_an_audit_is_learnt_also_if_an_outcome_that_does_not_count_came_before(tmp_path):
+    """Else audits would count only where nobody complained, and mistakes look rarer than they are."""
+    clock = Clock()
+
+    async def steps(service):
+        replies = await service.decide_many("g", [body for body, _ in stream(60)])
+        one, two, three, four = [reply.case for reply in replies if reply.action == "answer"][:4]
+        for name in (one, two, three):
+            assert (await service.label("g", name, label("y", source="outcome"))).status == "unused"
+            assert (await service.label("g", name, label("y", source="outcome"))).status == "duplicate"
+        with pytest.raises(Conflict):
+            await service.label("g", one, label("x", source="audit"))
+        assert (await service.label("g", one, label("y", source="audit"))).status == "learnt"
+        assert (await service.label("g", one, label("y", source="audit"))).status == "duplicate"
+        assert (await service.label("g", two, label("x", correction=True))).status == "corrected"
+        found = await service.decision("g", one)
+        assert (found.state, found.label_source) == ("closed", "audit")
+        assert (await service.gate("g")).open == len(gate_of(service).pending) == 59
+        clock.now += 100.0
+        await service.sweep()
+        for name, said in ((three, "y"), (four, "x")):  # what is known is not overwritten with what silence means
+            found = await service.decision("g", name)
+            assert (found.state, found.label) == ("expired", said)
+        assert (await service.gate("g")).open == len(gate_of(service).pending) == 0
+
+    settings = {"labels": [0.05, 1.0], "window": 60.0, "on_expiry": "assume:x"}
+    scenario_with(tmp_path, steps, settings, clock=clock)
+
+
+def test_cases_expire_also_if_the_clock_was_ahead_and_was_set_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(service_module, "MOST_AT_ONCE", 8)
+    clock = Clock()
+
+    async def steps(service):
+        clock.now += 86_400.0
+        await service.decide_many("g", [body for body, _ in stream(50)])
+        clock.now -= 86_400.0
+        await service.decide_many("g", [body for body, _ in stream(50, start=50)])
+        clock.now += 100.0
+        await service.sweep()
+        states = [(await service.decision("g", f"case {k}")).state for k in range(100)]
+        assert states == 50 * ["open"] + 50 * ["expired"]
+        clock.now += 86_400.0
+        await service.sweep()
+        assert (await service.gate("g")).open == 0
+
+    scenario_with(tmp_path, steps, {"window": 60.0}, clock=clock)
+
+
+def test_a_gate_awaits_as_many_labels_after_a_restart_as_before(tmp_path):
+    async def scenario():
+        async with running(tmp_path) as service:
+            await service.put_gate("g", gate(labels="reviewed"))
+            replies = await service.decide_many("g", [body for body, _ in stream(60)])
+            reviewed = [reply.case for reply in replies if reply.action == "review"]
+            for name in reviewed[:5]:
+                assert (await service.label("g", name, label("x", source="outcome"))).status == "unused"
+            expected = (await service.gate("g")).open
+            assert expected == len(reviewed) - 5 == len(gate_of(service).pending)
+            crash(service)
+            service._slots.clear()
+            service._tasks.clear()
+        async with running(tmp_path) as service:
+            assert (await service.gate("g")).open == expected == len(gate_of(service).pending)
+
+    play(scenario)
+
+
+def test_an_error_is_not_read_as_a_confidence_nor_the_other_way_round(tmp_path):
+    async def steps(service):
+        await service.put_gate("n", gate(task="number", max_error=2.0))
+        for name, wrong, said in (("g", "error", "x"), ("n", "confidence", 3.0)):
+            body = DecisionBody.model_validate({"case": "one", "answers": {"a": {"answer": said, wrong: 0.5}}})
+            with pytest.raises(Invalid) as caught:
+                await service.decide(name, body)
+            assert caught.value.errors[0]["path"] == f"answers.a.{wrong}"
+            assert (await service.gate(name)).seq == 1
+
+    scenario_with(tmp_path, steps)
+
+
+def test_a_gate_cannot_have_both_kinds_of_prices(tmp_path):
+    async def steps(service):
+        with pytest.raises(Invalid) as caught:
+            await service.put_gate("g", GateBody(cost=0.3, review_price=1.0))
+        assert caught.value.errors[0]["path"] == "cost"
+        await service.put_gate("g", GateBody(review_price=1.0, mistake_price=5.0))
+        with pytest.raises(Invalid):
+            await service.put_gate("g", GateBody(cost=0.3, review_price=1.0))
+        assert (await service.gate("g")).settings["cost"] is None
+
+    scenario_with(tmp_path, steps)
 
 
 def test_a_price_is_counted_once_and_a_case_has_that_of_its_last_label(tmp_path):

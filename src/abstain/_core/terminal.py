@@ -60,7 +60,7 @@ def console(**options: Any) -> "Console":
                     lines = map(printable, segment.text.split("\n"))
                     yield Segment("\n".join(lines), segment.style)
 
-    return Plain(**options)
+    return Plain(**{"emoji": False, **options})  # a model may be called a:b:c
 
 
 def unwritable(error: OSError) -> OSError:

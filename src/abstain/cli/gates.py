@@ -33,6 +33,8 @@ CASE, DECIDED, OBSERVED, TIME, LABEL, LABEL_TIME, SOURCE, STAKE, PRICE = (
     "case", "decided", "observed", "time", "label", "label_time", "label_source", "stake", "mistake_price"
 )  # fmt: skip
 OWN = frozenset({CASE, DECIDED, OBSERVED, TIME, LABEL, LABEL_TIME, SOURCE, STAKE, PRICE, "review"})
+PREFIX = "model_"
+"""What the names of models begin with that are those of other columns."""
 SURE, ERROR = "_confidence", "_error"
 SLICE = 2**15
 """Cases that are held as Python objects at a time."""
@@ -206,8 +208,18 @@ def _cases(source: "SqlStore", name: str) -> "Iterator[CaseRecord]":
 
 
 def _name(model: str) -> str:
-    """The name of a model in the log; other columns keep theirs."""
-    return f"model_{model}" if model in OWN else model
+    """The name of a model in the log; other columns keep theirs, and no two models get the same."""
+    bare = model
+    while bare.startswith(PREFIX):
+        bare = bare.removeprefix(PREFIX)
+    return f"{PREFIX}{model}" if bare in OWN else model
+
+
+def _source(case: "CaseRecord") -> str | None:
+    """Where a label came from, if somebody said so."""
+    from ..service.hosted import ASSUMED
+
+    return None if case.label_source == ASSUMED else case.label_source
 
 
 def _utc(seconds: float) -> datetime:
@@ -238,7 +250,8 @@ def log_of(gate: "GateRecord", cases: "Iterator[CaseRecord]") -> "tuple[pl.DataF
 
     settings = json.loads(gate.settings)
     task = Task(settings["task"], settings["classes"], settings["max_error"])
-    chance = Labels(settings["labels"]).after
+    drawn = Labels(settings["labels"])
+    chance = drawn.after
     end = ERROR if task.kind == NUMBER else SURE
     names = list(map(_name, settings["models"]))
     kinds: set[type] = set()
@@ -261,11 +274,13 @@ def log_of(gate: "GateRecord", cases: "Iterator[CaseRecord]") -> "tuple[pl.DataF
         request, reply = json.loads(case.request), json.loads(case.reply)
         last = max(_utc(case.at), last + timedelta(microseconds=1))  # replays want every case after the one before
         label = case.correction if case.correction is not None else case.label
+        if 0.0 < chance[case.action] < 1.0 and not drawn.counts(_source(case), case.action):
+            label = None  # as if it had not come: the draw, whose probability the log has, did not bring it
         row: dict[str, Any] = {
             CASE: case.case,
             TIME: last,
-            LABEL_TIME: None if case.label_at is None else max(_utc(case.label_at), last),
-            SOURCE: case.label_source,
+            LABEL_TIME: None if label is None or case.label_at is None else max(_utc(case.label_at), last),
+            SOURCE: None if label is None else case.label_source,
             DECIDED: _name(reply["model"]) if case.action == ANSWER else REVIEW,
             OBSERVED: chance[ANSWER] * reply["probability"] + chance[REVIEW] * (1.0 - reply["probability"]),
             STAKE: request.get("stake"),

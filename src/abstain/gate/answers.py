@@ -234,6 +234,10 @@ class Labels:
         self.floor = min(max(answered, reviewed), FLOOR if answered > 0.0 else REVIEWED_FLOOR)
         """The least probability of seeing a label that the gate keeps to."""
 
+    def counts(self, source: str | None, action: str) -> bool:
+        """Return whether a gate learns from labels of this source and action."""
+        return self.after[action] > 0.0 and (source is None or source in self._sources)
+
     def check(self, source: Any, action: str) -> None:
         """Raise an error unless a label may come from ``source`` for a case with that action."""
         if source is not None:

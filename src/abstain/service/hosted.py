@@ -15,7 +15,7 @@ from .. import __version__
 from ..capacity import Capacity, as_capacity
 from ..errors import AbstainError, DecisionError, InputError, LabelError, shown
 from ..gate import Gate
-from ..gate.answers import ANSWER, REVIEW, Labels, Task
+from ..gate.answers import ANSWER, NUMBER, REVIEW, Labels, Task
 from ..gate.case import Case
 from ..gate.maturity import as_maturity
 from ..gate.prices import PerStake, Prices
@@ -353,6 +353,8 @@ class Hosted:
     def change(self, body: GateBody, batch: Batch) -> None:
         """Change the settings, and the mode if it is given."""
         given = body.model_dump(mode="json", include=body.model_fields_set - {"mode"})
+        if given.get("cost") is not None and given.get("review_price") is not None:
+            raise Invalid.at("cost", "expected either cost, or review_price (and mistake_price), got both")
         old = self.settings
         errors = [
             {"path": name, "message": f"cannot change from {shown(old[name])} to {shown(value)}; make another gate"}
@@ -433,6 +435,7 @@ class Hosted:
                 raise Conflict(f"case {body.case!r} was decided before, with another payload")
             return DecisionReply(**{**json.loads(known.reply), "replayed": True})
         mode = batch.changes.gate.mode
+        self._check_kinds(body)
         answers = {name: None if one is None else one.as_given() for name, one in body.answers.items()}
         seconds = self._time(body, batch.now)
         try:
@@ -475,6 +478,15 @@ class Hosted:
             else:
                 batch.changes.released.append(body.case)
         return reply
+
+    def _check_kinds(self, body: DecisionBody) -> None:
+        """Refuse the confidence of a number and the error of a class: they are read as one another's."""
+        number = self.task.kind == NUMBER
+        wrong, wanted = ("confidence", "error") if number else ("error", "confidence")
+        for name, one in body.answers.items():
+            if one is not None and getattr(one, wrong) is not None:
+                what = "a number" if number else "a class"
+                raise Invalid.at(f"answers.{name}.{wrong}", f"expected {wanted} with {what}, not {wrong}")
 
     def _decide(
         self, mode: str, answers: dict[str, Any], body: DecisionBody, seconds: float | None
@@ -528,7 +540,7 @@ class Hosted:
         written = as_json(label)
         if record is None:
             return self._hold(case, written, body.source, batch)
-        if record.label is not None and record.label_source != ASSUMED:
+        if record.label is not None and record.label_source != ASSUMED and not self._audits(record, written, body):
             return self._again(record, written, body.correction, batch)
         fits = (body.source != "review" or record.action == REVIEW) and (
             body.source != "audit" or record.action == ANSWER
@@ -541,13 +553,19 @@ class Hosted:
             batch.add_event("unused", case, {"label": label, "source": body.source, "why": "expired"})
             batch.update(record, **new)
             return LabelReply(case=case, status="expired", detail="the window has passed: it is kept for evaluation")
-        if record.handle is not None:
-            self.n_open -= 1
-        why = self._unused(record, body.source) or self._learn(record, label, body.source, batch)
+        unused = self._unused(record, body.source)
+        why = unused or self._learn(record, label, body.source, batch)
         batch.add_event(
             "learnt" if why is None else "unused", case, {"label": label, "source": body.source, "why": why}
         )
-        batch.update(record, state="closed", **new)
+        awaits = unused is not None and record.handle is not None  # a label from another source
+        if awaits and record.action == REVIEW:
+            batch.add_event("dropped", case, {"in_gate": self._forget(record, batch)})
+        if awaits and record.action == ANSWER:  # an audit, which is chosen at random, counts whatever else is known
+            batch.update(record, **new)
+        else:
+            self.n_open -= record.handle is not None
+            batch.update(record, state="closed", **new)
         return LabelReply(case=case, status="learnt" if why is None else "unused", detail=why)
 
     def _hold(self, case: str, written: str, source: str | None, batch: Batch) -> LabelReply:
@@ -574,6 +592,11 @@ class Hosted:
         batch.update(record, correction=written, price=self._price_of(record, label))
         return LabelReply(case=record.case, status="corrected", detail="kept for evaluation, not learnt")
 
+    def _audits(self, record: CaseRecord, written: str, body: LabelBody) -> bool:
+        """Return whether a label says the same as one that was kept, and is the one that the gate waits for."""
+        same = record.state == "open" and _same(written, record.label) and not body.correction
+        return same and self._unused(record, body.source) is None
+
     def _unused(self, record: CaseRecord, source: str | None) -> str | None:
         """Return why the gate does not learn from a label; None if it does."""
         if record.handle is None and record.mode == "paused":
@@ -593,6 +616,16 @@ class Hosted:
         except AbstainError as error:
             return str(error)
         return None
+
+    def _forget(self, record: CaseRecord, batch: Batch) -> bool:
+        """Close a case in the gate whose label does not come. Return whether the gate does, as in `_learn`."""
+        handle = batch.fresh.get(record.case) or record.handle
+        assert handle is not None
+        try:
+            self.gate.forget(handle)
+        except AbstainError:
+            return False
+        return True
 
     def _price_of(self, record: CaseRecord, label: Any) -> float:
         if record.action == REVIEW:
@@ -617,17 +650,12 @@ class Hosted:
         record = batch.known.get(case)
         if record is None or record.state != "open" or record.at >= before:
             return
-        label = self._assumed if record.action == ANSWER else None
+        label = self._assumed if record.action == ANSWER and record.label is None else None
         if record.handle is not None:
             self.n_open -= 1
         in_gate = self._unused(record, None) is None
-        handle = batch.fresh.get(record.case) or record.handle
         if label is None:
-            if in_gate and handle is not None:
-                try:
-                    self.gate.forget(handle)
-                except AbstainError:  # as in `_learn`
-                    in_gate = False
+            in_gate = in_gate and self._forget(record, batch)
             batch.add_event("forgotten", record.case, {"in_gate": in_gate})
             batch.update(record, state="expired")
             return

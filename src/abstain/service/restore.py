@@ -188,7 +188,7 @@ class _Replay:
         case = self.decided.pop(name, None) or (None if record is None else record.handle)
         if case is None:
             raise InputError(f"case {name!r}: expected one that can be learnt")
-        if event.kind == "forgotten":
+        if event.kind in ("forgotten", "dropped"):
             self.hosted.gate.forget(case)
         else:
             self.hosted.gate.learn(case, body["label"], body.get("source"))

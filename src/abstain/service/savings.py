@@ -23,7 +23,7 @@ from ..replay.play import ALWAYS, GATE, TODAY, Cuts, Medians, PolicySums, blocks
 from ..replay.policies import from_on, intervals
 from ..replay.rows import LEAST_ROWS, Facts, Guesses, Rows, Slice, _estimate
 from ..typing import Array, Bools, Floats, Ints
-from .hosted import labels_of, prices_of
+from .hosted import ASSUMED, labels_of, prices_of
 from .problems import Invalid, StoreUnavailable
 from .store import StoreError
 
@@ -63,6 +63,8 @@ class Scored:
     """None if no label has come; a correction counts instead of the label."""
     label_at: float | None
     """When it came, in seconds."""
+    label_source: str | None = None
+    """Where it came from, if somebody said so."""
 
     @classmethod
     def of(cls, record: "CaseRecord") -> "Scored":
@@ -72,7 +74,7 @@ class Scored:
         return cls(
             record.at, record.mode, record.action, reply["answer"], reply["model"], reply["threshold"],
             reply["probability"], asked["answers"], asked.get("stake"), None if label is None else json.loads(label),
-            record.label_at,
+            record.label_at, None if record.label_source == ASSUMED else record.label_source,
         )  # fmt: skip
 
 
@@ -180,9 +182,10 @@ class Table:
         self.settled = self._settled(delay, now)
         kinds = Labels(labels)
         answering = np.array([case.probability for case in cases], np.float64)
-        paused = np.array([case.model is None for case in cases], np.bool_)
+        paused = np.array([case.mode == "paused" for case in cases], np.bool_)
         observed = kinds.after[ANSWER] * answering + kinds.after[REVIEW] * (1.0 - answering)
-        self._estimate(np.where(paused, 0.0, observed), kinds)
+        counts = np.array([case.label is not None and kinds.counts(case.label_source, case.action) for case in cases])
+        self._estimate(np.where(paused, 0.0, observed), kinds, counts.astype(np.bool_))
 
     def _whole(self, case: Scored) -> float:
         stake = 1.0 if case.stake is None else case.stake
@@ -216,21 +219,27 @@ class Table:
             return len(delay)
         return int(np.searchsorted(np.maximum.accumulate(self.at), now - max(late), side="right"))
 
-    def _estimate(self, observed: Floats, kinds: Labels) -> None:
-        """Fill in the losses that policies are charged with, which are estimates where labels are missing."""
+    def _estimate(self, observed: Floats, kinds: Labels, counts: Bools) -> None:
+        """Fill in the losses that policies are charged with, which are estimates where labels are missing.
+
+        Where labels are drawn, one that came otherwise (a complaint, say, where answers are audited) is no draw.
+        """
         import polars as pl
 
         records = self.records[: self.settled]
-        labelled = records["labelled"] == 1
+        there = records["labelled"] == 1
         whole = records["risk"][:, 0].copy()
         self.chance: Floats = observed[: self.settled]
-        if len(records) and labelled.mean() >= ALL_LABELS:
+        if len(records) and there.mean() >= ALL_LABELS:
             self.chance = np.ones(len(records))
         self.weighed: Bools = (self.chance > 0.0) & (self.chance < 1.0)
+        labelled = there & (counts[: self.settled] | ~self.weighed)
         which = kinds.given if kinds.given in ("answered", "reviewed") else "both"
         options = Options(labels=str(which), decided="decided", observed="observed")
         self.facts = Facts(len(records), guesses=Guesses(self.done + 1))
+        records["labelled"] = labelled
         _estimate(records, pl.DataFrame({"observed": self.chance}), whole, options, self.facts, 0)
+        records["labelled"] = there
         # What the draw of the labels adds to the variance of each loss, by the guess of how likely a mistake is: few
         # labels with large weights would make the observed spread too small.
         guess = Guesses(self.done + 1).make(records, whole, labelled)

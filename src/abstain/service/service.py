@@ -664,16 +664,20 @@ class Service:
         window = None if slot.hosted is None else slot.hosted.window
         before = now - (window or 0.0)
         for action in ("answer", "review") if window is not None else ():
-            while True:  # the oldest first: those after one that is young enough are younger
-                oldest = await self._read(self.store.cases, name, state="open", action=action, limit=MOST_AT_ONCE)
+            after, more = 0, True
+            while more:  # the oldest first: those after one that is young enough are younger
+                oldest = await self._read(
+                    self.store.cases, name, state="open", action=action, after=after, limit=MOST_AT_ONCE
+                )
                 late = [one.case for one in oldest if one.at < before]
                 for one in await _all(
                     [self._do(name, (case,), partial(Hosted.expire, case=case, before=before)) for case in late]
                 ):
                     if isinstance(one, ServiceError):
                         raise one
-                if len(late) < MOST_AT_ONCE:
-                    break
+                ahead = sum(one.at > now for one in oldest)  # decided before somebody set the clock back
+                more = len(late) + ahead == MOST_AT_ONCE
+                after = oldest[-1].seq if more else 0
         dropped = await self._read(self.store.late_labels, name, now, MOST_AT_ONCE)
         if dropped:
             cases = tuple(one.case for one in dropped)

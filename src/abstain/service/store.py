@@ -15,7 +15,7 @@ from ..errors import AbstainError, FileError, InputError, shown
 from .tables import CASES, EVENTS, GATES, HELD, KEYS, SNAPSHOTS
 
 KEPT_SNAPSHOTS = 2
-CLOSING = ("learnt", "expired", "forgotten")
+CLOSING = ("learnt", "expired", "forgotten", "dropped")
 """Kinds of events after which a gate learns no more from a case."""
 
 
