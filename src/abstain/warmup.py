@@ -92,7 +92,10 @@ def _use_gates() -> None:
         for task in ("binary", "classes", "number"):
             if combine and task == "number":
                 continue
-            gate = Gate(["a", "b"], cost=0.2, task=task, capacity=capacity, combine=combine, labels="both", seed=0)
+            gate = Gate(
+                ["a", "b"], cost=0.2, task=task, start=("a", 0.6), capacity=capacity, combine=combine, labels="both",
+                seed=0,
+            )  # fmt: skip
             gate._teach(block)
             for delay, later in ((0, False), (2, False), (0, True)):
                 with gate._playing(delay, later) as play:
@@ -100,3 +103,5 @@ def _use_gates() -> None:
             for answers in ({"a": (1, 0.9)}, {"b": (0, 0.6)}):
                 gate.peek(answers)
                 gate.learn(gate.decide(answers), 1)
+            if gate._combination is not None:
+                gate._combination.weigh()  # as reading a file does

@@ -109,6 +109,34 @@ def test_after_warming_up_nothing_is_compiled(tmp_path):
     assert run(code, env) == (0, "played 51\n0\n")
 
 
+GATES = """
+import pathlib, sys, tempfile
+import abstain as ab
+ab.warmup(["Gate"])
+
+def compiled():
+    modules = {name: vars(module) for name, module in sys.modules.items() if name.startswith("abstain.")}
+    found = [(name, one) for name, kept in modules.items() for one in kept.values()]
+    found = [(name, one) for name, one in found if isinstance(getattr(one, "overloads", None), dict)]
+    return {(name, one.__name__, signature) for name, one in found for signature in one.overloads}
+
+before = compiled()
+for options in ({"start": ("a", 0.8)}, {"start": ("a", 0.8), "capacity": 0.2}, {"combine": True}):
+    gate = ab.Gate(["a", "b"], cost=0.2, labels="both", seed=0, **options)
+    gate.learn(gate.decide({"a": ("x", 0.9), "b": ("y", 0.7)}), "x")
+    gate.review_price = 0.3
+    with tempfile.TemporaryDirectory() as folder:
+        gate.save(pathlib.Path(folder) / "gate")
+        again = ab.load(pathlib.Path(folder) / "gate")
+    again.learn(again.decide({"a": ("x", 0.9), "b": ("y", 0.7)}), "x")
+print(len(before) > 5, sorted((module, name) for module, name, _ in compiled() - before))
+"""
+
+
+def test_after_warming_up_gates_that_start_as_today_or_come_from_a_file_compile_nothing():
+    assert run(GATES, os.environ) == (0, "True []\n")
+
+
 def test_warming_up_what_is_not_there():
     with pytest.raises(InputError, match="names: expected some of UCB"):
         ab.warmup(["UCBX"])

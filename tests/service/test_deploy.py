@@ -94,6 +94,106 @@ def test_every_gauge_of_the_gates_is_shown(served):
     assert {f"abstain_{name}" for name in gauges} <= shown <= set(served)
 
 
+def test_a_gate_without_incidents_counts_from_zero():
+    service = OneGate()
+    service.counters = Counters()
+    text, _ = asyncio.run(Metrics(service).render())
+    for name in ("expired", "held_labels", "unmatched_labels", "replay_mismatches"):
+        assert f'abstain_{name}_total{{gate="g"}} 0.0' in text.decode()
+
+
+CALM = {
+    'up{job="abstain", instance="i"}': "1",
+    'abstain_ready{instance="i"}': "1",
+    'abstain_gate_running{gate="g"}': "1",
+    'abstain_replay_mismatches_total{gate="g"}': "0",
+    "abstain_failed_commits_total": "0",
+    'abstain_commit_seconds_bucket{instance="i", le="0.1"}': "0+1000x200",
+    'abstain_commit_seconds_bucket{instance="i", le="1.0"}': "0+1000x200",
+    'abstain_commit_seconds_bucket{instance="i", le="+Inf"}': "0+1000x200",
+    'abstain_http_requests_total{instance="i", status="200", route="/v1/gates/{gate}"}': "0+1000x200",
+    'abstain_http_requests_total{instance="i", status="503", route="/v1/gates/{gate}"}': "0+1x200",
+    'abstain_http_requests_total{instance="i", status="503", route="/readyz"}': "0+100x200",
+    'abstain_alarms{gate="g"}': "0",
+    'abstain_oldest_review_seconds{gate="g"}': "86000",
+    'abstain_decisions_total{gate="g", over_capacity="false"}': "0+100x200",
+    'abstain_decisions_total{gate="g", over_capacity="true"}': "0+1x200",
+    'abstain_labels_total{gate="g", status="learnt"}': "0+1x200",
+    'abstain_unmatched_labels_total{gate="g"}': "0",
+}
+"""A service without any trouble: what Prometheus read from it, once a minute for three hours."""
+
+TROUBLE = {
+    "AbstainDown": {'up{job="abstain", instance="i"}': "0"},
+    "AbstainNotReady": {'abstain_ready{instance="i"}': "0"},
+    "AbstainGateStopped": {'abstain_gate_running{gate="g"}': "0"},
+    # A replay counts before the first scrape, so this series never rises.
+    "AbstainReplayMismatch": {'abstain_replay_mismatches_total{gate="g"}': "3"},
+    "AbstainCommitsFail": {"abstain_failed_commits_total": "0+1x200"},
+    "AbstainCommitsSlow": {'abstain_commit_seconds_bucket{instance="i", le="0.1"}': "0+900x200"},
+    "AbstainErrors": {'abstain_http_requests_total{instance="i", status="503", route="/v1/gates/{gate}"}': "0+20x200"},
+    "AbstainModelInAlarm": {'abstain_alarms{gate="g"}': "2"},
+    "AbstainReviewsWait": {'abstain_oldest_review_seconds{gate="g"}': "86401"},
+    "AbstainOverCapacity": {'abstain_decisions_total{gate="g", over_capacity="true"}': "0+10x200"},
+    "AbstainNoLabels": {'abstain_labels_total{gate="g", status="learnt"}': "7"},
+    "AbstainLabelsUnmatched": {'abstain_unmatched_labels_total{gate="g"}': "0+1x200"},
+}
+"""What is otherwise in each trouble. It sets off one alert, and no other."""
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool (of Prometheus) is not installed")
+def test_each_alert_fires_in_its_trouble_and_in_no_other(tmp_path):
+    alerts = {rule["alert"]: rule for rule in RULES}
+    assert set(TROUBLE) == set(alerts)
+    cases = []
+    for trouble, otherwise in [(None, {}), *TROUBLE.items()]:
+        assert set(otherwise) <= set(CALM)
+        series = [
+            {"series": name, "values": value if "x" in value else f"{value}x200"}
+            for name, value in {**CALM, **otherwise}.items()
+        ]
+        expected = []
+        for name in alerts:
+            found = {"eval_time": "190m", "alertname": name}
+            expected.append(found if name != trouble else {**found, "exp_alerts": [said(alerts[name])]})
+        cases.append({"name": str(trouble), "interval": "1m", "input_series": series, "alert_rule_test": expected})
+    tests = {"rule_files": [str(DEPLOY / "alerts.yml")], "evaluation_interval": "1m", "tests": cases}
+    (tmp_path / "tests.yml").write_text(yaml.safe_dump(tests), encoding="utf-8")
+    done = subprocess.run(["promtool", "test", "rules", str(tmp_path / "tests.yml")], capture_output=True, text=True)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3_000:]
+
+
+LABELS_OF = {
+    "AbstainDown": {"job": "abstain", "instance": "i"},
+    "AbstainNotReady": {"instance": "i"},
+    "AbstainCommitsFail": {},
+    "AbstainCommitsSlow": {"instance": "i"},
+    "AbstainErrors": {"instance": "i"},
+}
+"""The labels of an alert that is not about a gate."""
+
+
+def said(rule):
+    """The alert as promtool expects it."""
+    labels = LABELS_OF.get(rule["alert"], {"gate": "g"})
+
+    def filled(text):
+        text = re.sub(r"\{\{ \$labels\.(\w+) \}\}", lambda found: labels[found[1]], text)
+        return text.replace("{{ $value }}", "2")
+
+    told = {name: filled(text) for name, text in rule["annotations"].items()}
+    return {"exp_labels": {**labels, **rule["labels"]}, "exp_annotations": told}
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool (of Prometheus) is not installed")
+@pytest.mark.parametrize("command", [("check", "rules", str(DEPLOY / "alerts.yml")), ("check", "metrics")])
+def test_prometheus_takes_the_rules_and_the_metrics(command):
+    text, _ = asyncio.run(Metrics(OneGate()).render())
+    given = text if command[1] == "metrics" else None
+    done = subprocess.run(["promtool", *command], input=given, capture_output=True)
+    assert done.returncode == 0, (done.stdout + done.stderr).decode()
+
+
 def test_every_alert_says_what_is_wrong_and_how_urgent_it_is():
     assert len({rule["alert"] for rule in RULES}) == len(RULES)
     for rule in RULES:

@@ -230,8 +230,12 @@ def test_a_connection_that_sends_no_request_is_closed(tmp_path, monkeypatch, dat
     with sqlite(tmp_path / "gates.db") as store, serving(store) as client:
         with socket.create_connection((client.base_url.host, client.base_url.port), timeout=10) as wire:
             wire.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-            while not wire.recv(65_536).endswith(b'"ok"}'):
-                pass
+            answer = b""
+            while part := wire.recv(65_536):
+                answer += part
+                if answer.endswith(b'"ok"}'):
+                    break
+            assert answer.endswith(b'"ok"}')  # or else the connection was lost
             wire.sendall(data or b"GET")
             assert wire.recv(65_536) == b""
         with socket.create_connection((client.base_url.host, client.base_url.port), timeout=10) as wire:
@@ -258,6 +262,14 @@ def test_a_flood_of_headers_stops_at_the_limit(api):
         answer = answer_to(api, b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n" + flood + b"Connection: close\r\n\r\n")
         assert not answer or b" 400 " in answer.split(b"\r\n")[0] or b" 431 " in answer.split(b"\r\n")[0]
     assert api.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/" + "a" * 40_000, "/healthz?" + "a" * 40_000])
+def test_a_long_head_that_comes_in_one_piece_is_refused(api, path):
+    headers = "" if len(path) > 40_000 else f"X: {'y' * 40_000}\r\n"
+    answer = answer_to(api, f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{headers}\r\n".encode())
+    assert answer.split(b" ")[1] == b"431", answer[:200]
+    assert b"connection: close" in answer.lower()
 
 
 @pytest.mark.parametrize(

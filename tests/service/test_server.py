@@ -1,3 +1,5 @@
+import asyncio
+import inspect
 import json
 import random
 import signal
@@ -7,10 +9,15 @@ import time
 
 import httpx
 import pytest
+import uvicorn
+from uvicorn.protocols.http import h11_impl
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
 from abstain.errors import InputError
+from abstain.service.front import HEADER_LIMIT
 from abstain.service.keys import new_key
-from abstain.service.server import is_loopback, serve
+from abstain.service.server import _Protocol, is_loopback, serve, server_of
 from abstain.service.store import StoreError
 
 from .serving import GATE, Process, case, sqlite
@@ -66,6 +73,30 @@ def test_a_store_that_another_server_uses_is_refused(file):
 def test_wrong_options_are_refused(file, options, message):
     with pytest.raises(InputError, match=message):
         serve(f"sqlite:///{file}", **options)
+
+
+def test_uvicorn_has_what_the_deadline_of_a_head_builds_on():
+    """Its classes are no public interface: if this fails, `_Protocol` and `_Server` must follow a new uvicorn."""
+    config = server_of(lambda scope, receive, send: None).config
+    config.load()
+    assert config.http_protocol_class is _Protocol  # also where httptools is installed
+    loop = asyncio.new_event_loop()
+    try:
+        protocol = _Protocol(config=config, server_state=ServerState(), app_state={}, _loop=loop)
+        assert isinstance(protocol, asyncio.Protocol)
+        assert protocol.conn.__class__.__module__.startswith("h11")
+        assert protocol.conn._max_incomplete_event_size == HEADER_LIMIT
+        assert protocol.cycle is None  # no request has come
+        assert protocol.loop is loop
+        assert protocol.transport is None
+    finally:
+        loop.close()
+    assert "response_complete" in inspect.getsource(h11_impl.RequestResponseCycle.__init__)
+    for kind, method in (
+        (H11Protocol, "connection_made"), (H11Protocol, "data_received"), (H11Protocol, "connection_lost"),
+        (uvicorn.Server, "capture_signals"), (uvicorn.Server, "handle_exit"),
+    ):  # fmt: skip
+        assert method in vars(kind), f"{kind.__name__} has no {method}"
 
 
 def lines_of(log):

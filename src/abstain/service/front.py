@@ -25,6 +25,9 @@ from .replicas import Passing
 from .service import Service
 from .store import KeyRecord
 
+HEADER_LIMIT = 32 * 1024
+"""Bytes of a request's line and headers."""
+
 BODY_LIMIT = 1 << 20
 """Bytes of a request's body."""
 
@@ -118,6 +121,7 @@ class Front:
 
         try:
             try:
+                check_head(scope)
                 self._check_host(headers)
                 check_origin(scope["method"], headers)
                 scope["path"] = routed_path(scope)
@@ -159,6 +163,25 @@ class Front:
                 "Unknown host",
                 f"This server does not answer for the host {host[:200]!r}; start it with that name.",
             )
+
+
+def check_head(scope: Scope) -> None:
+    """Refuse long heads. The parser counts only those that arrive in several pieces.
+
+    Args:
+        scope: The request's scope.
+
+    Raises:
+        ServiceError: 431, if the line and the headers are longer than `HEADER_LIMIT`.
+    """
+    target = len(scope.get("raw_path") or b"") + len(scope["query_string"])
+    if target + sum(len(name) + len(value) + 4 for name, value in scope["headers"]) > HEADER_LIMIT:  # ": ", CR, LF
+        raise refusal(
+            431,
+            "Request header fields too large",
+            f"The line and the headers of a request have at most {HEADER_LIMIT} bytes.",
+            headers={"Connection": "close"},
+        )
 
 
 def host_name(host: str) -> str:

@@ -161,7 +161,8 @@ class _Gates(Collector):
             ("unmatched_labels", "Held labels without a case that fits.", counters.unmatched),
             ("replay_mismatches", "Events that were decided otherwise in a replay.", counters.mismatches),
         ):
-            yield _family(CounterMetricFamily, f"abstain_{name}", about, dict(values))
+            # From 0 on for every gate: Prometheus does not see the first step of a series that begins with it.
+            yield _family(CounterMetricFamily, f"abstain_{name}", about, {**dict.fromkeys(self._states, 0), **values})
         yield CounterMetricFamily("abstain_commits", "Commits.", value=counters.commits)
         yield CounterMetricFamily("abstain_failed_commits", "Commits that failed.", value=counters.failed_commits)
         yield CounterMetricFamily("abstain_events", "Events that were committed.", value=counters.committed_events)

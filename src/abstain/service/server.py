@@ -23,6 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..errors import InputError, shown
 from .app import LOOPBACK_HOSTS, make_app
+from .front import HEADER_LIMIT
 from .service import Service
 from .store import open_store
 
@@ -30,9 +31,6 @@ LOG = logging.getLogger("abstain.service")
 
 LEVELS = ("debug", "info", "warning", "error")
 """What `log_level` can be."""
-
-HEADER_LIMIT = 32 * 1024
-"""Bytes of a request's line and headers."""
 
 HEAD_SECONDS = 30.0
 """How long a connection may take to send the line and headers of a request."""
