@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from abstain._core import extras, terminal
 from abstain.cli import app
+from abstain.cli.console import failed
 
 from ..replay.logs import small_log
 
@@ -137,3 +138,22 @@ def test_a_full_standard_output(tmp_path, words):
         )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert done.stderr == "error: standard output: cannot be written (No space left on device)\n"
+
+
+@pytest.mark.parametrize("terminal_there", [True, False])
+def test_an_error_is_wrapped_between_words_in_a_terminal(monkeypatch, terminal_there):
+    class Stream(io.StringIO):
+        def isatty(self):
+            return terminal_there
+
+    text = (
+        "--model: found no pair of columns such as gbm and gbm_confidence; name them by --model NAME=ANSWER:CONFIDENCE"
+    )
+    stream = Stream()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("COLUMNS", "40")
+    failed(text)
+    lines = stream.getvalue().splitlines()
+    assert " ".join(lines) == f"error: {text}"
+    assert (len(lines) > 1) == terminal_there
+    assert not terminal_there or max(map(len, lines)) <= 40

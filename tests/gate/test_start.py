@@ -126,3 +126,13 @@ def test_what_cannot_be(options, message):
     learner = ab.Gate(MODELS, cost=0.2, labels="both", thresholds=[0.6, 0.7]).learner
     with pytest.raises(InputError, match="expert"):
         learner.favour(99)
+
+
+def test_a_gate_says_what_it_begins_with():
+    """With stakes, the threshold of a start limits the expected loss, which is easily mistaken for a confidence."""
+    assert str(ab.Gate(["a", "b"], cost=0.2, start=("b", 0.7))) == (
+        "begins with b from confidence 0.70 on; has decided nothing yet"
+    )
+    staked = ab.Gate(["a"], review_price=3.0, mistake_price=ab.PerStake(1.0), start=("a", 0.9))
+    assert str(staked) == "begins with a up to an expected loss of 30; has decided nothing yet"
+    assert str(ab.Gate(["a"], cost=0.2, start=("a", None))) == "begins by reviewing every case; has decided nothing yet"

@@ -32,7 +32,8 @@ def test_a_tutorial_runs_as_printed(page, tmp_path, monkeypatch):
         if file:
             Path(file).write_text(text, encoding="utf-8")
         elif language == "console":
-            for command, wanted in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
+            joined = text.replace("\\\n", "")
+            for command, wanted in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", joined, re.MULTILINE):
                 run(command, wanted)
         elif language == "python":
             test = doctest.DocTestParser().get_doctest(text, names, page, f"{page}.md", 0)

@@ -91,6 +91,32 @@ def test_stakes_and_times_of_labels(tmp_path):
     assert "500 seconds after the case" in found.delay or "8.33 minutes" in found.delay
 
 
+def test_prices_by_kind_if_every_case_has_its_label(tmp_path):
+    """Cases tell no prices by kind. Given as the note says, they price what was decided exactly."""
+    prices = {("ok", "fraud"): ab.PerStake(1.0), ("fraud", "ok"): 6.0}
+    gate = ab.Gate(["m"], classes=["ok", "fraud"], review_price=2.0, mistake_price=prices, labels="both", seed=0)
+    rng, lines, labels, paid = np.random.default_rng(0), [], [], []
+    for _ in range(400):
+        truth, stake = ("ok", "fraud")[rng.integers(2)], float(rng.integers(1, 20))
+        case = gate.decide({"m": (("ok", "fraud")[rng.integers(2)], rng.uniform(0.5, 1.0))}, stake=stake)
+        wrong = 0.0 if case.answer == truth else stake if case.answer == "ok" else 6.0
+        paid.append(2.0 if case.action == "review" else wrong)
+        gate.learn(case, truth)
+        lines.append(case.to_json())
+        labels.append({"id": case.id, "label": truth})
+    path, truth_file = tmp_path / "cases.jsonl", tmp_path / "labels.csv"
+    path.write_text("\n".join(lines))
+    pl.DataFrame(labels).write_csv(truth_file)
+    found = replay(path, Options(seeds=1), tmp_path / "out", truth=truth_file)
+    hint = "--review-price 2 --mistake-column stake --fixed-price SAID:TRUE=PRICE"
+    assert any(hint in note for note in found.notes)
+    given = Options(seeds=1, review_price=2.0, mistake_column="stake", fixed_prices=(("fraud", "ok", 6.0),))
+    found = replay(path, given, tmp_path / "out", truth=truth_file)
+    decided = next(one for one in found.policies if one.kind == "decided")
+    assert decided.loss * found.price == pytest.approx(np.mean(paid[40:]))
+    assert "--mistake-column stake --fixed-price fraud:ok=6" in found.command
+
+
 def test_what_is_refused(tmp_path):
     live(tmp_path, n=200)
     path, truth = tmp_path / "cases.jsonl", tmp_path / "labels.csv"

@@ -79,6 +79,14 @@ def test_a_column_of_classes_without_a_confidence_is_pointed_out(tmp_path):
     assert "has no confidence: --model rules=rules takes it for a model all the same" in result.output
 
 
+def test_the_way_out_is_quoted_for_a_shell(tmp_path):
+    small_log(400).drop("rules_confidence").rename({"rules": "rules say"}).write_csv(tmp_path / "log.csv")
+    arguments = ["replay", str(tmp_path / "log.csv"), "--seeds", "1", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+    assert result.exit_code == 0, result.output
+    assert "--model 'rules say=rules say' takes it for a model" in result.output
+
+
 def test_capitals_are_folded_if_asked_for(tmp_path):
     frame = small_log(400)
     whole = prices(played(frame, tmp_path))

@@ -182,3 +182,18 @@ def test_what_the_gate_did_not_know(tmp_path):
     assert f"{late} labels had not arrived when the log ended." in found.unknown
     found = replay(tmp_path / "log.csv", options(labels="both"), tmp_path / "out")
     assert not any("label" in sentence for sentence in found.unknown)
+
+
+def test_names_of_policies_keep_their_words_beside_bounds(tmp_path, monkeypatch):
+    """With estimates, only what was decided has bounds: they may take two lines, names of policies stay legible."""
+    monkeypatch.setenv("COLUMNS", "80")
+    frame = small_log(400).with_columns(
+        label=pl.when(pl.int_range(400) % 4 > 0).then("label"), done=pl.lit("gbm"), chance=pl.lit(0.75)
+    )
+    prices = ("--review-price", "30", "--mistake-price", "200", "--unit", "EUR")
+    given = ("--decided", "done", "--observed", "chance", "--labels", "both")
+    text = told(tmp_path, frame, *NAMED, *prices, *given, "--seeds", "1")
+    table = text.split("What was decided")[0]
+    assert "…" not in table, table
+    assert "hindsight:" in table
+    assert max(map(len, table.splitlines())) <= 80

@@ -200,3 +200,11 @@ def test_no_cases_and_unknown_models_do_no_harm() -> None:
     assert measure(rows(10), PRICES, now=1e6, today=("gone", 0.5)).baseline is None
     with pytest.raises(InputError, match="model: expected one of a, b, got 'gone'"):
         measure(rows(10), PRICES, now=1e6, asked=("gone", 0.5))
+
+
+def test_nothing_saved_has_no_sign() -> None:
+    """A gate that did what today's rule does saved 0.0, and not -0.0."""
+    saved = measure(
+        [row(0.0, answers={"a": {"answer": "x", "confidence": 0.9}})], PRICES, now=1e9, today=("a", 0.5)
+    ).saved
+    assert str(saved) == "0.0"

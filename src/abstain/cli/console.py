@@ -3,7 +3,9 @@
 import codecs
 import io
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -45,9 +47,13 @@ def command(name: str, *extras: str, stopped: str = "Interrupted.") -> Iterator[
 
 
 def failed(text: str) -> typer.Exit:
-    """Print an error as one line on stderr, and return the exception that ends the command."""
+    """Print an error on stderr, and return the exception that ends the command: one line, wrapped in a terminal."""
+    line = f"error: {terminal.printable(text)}"
     with suppress(OSError):  # a full stderr: nobody to tell
-        sys.stderr.write(f"error: {terminal.printable(text)}\n")
+        if sys.stderr.isatty():  # between words; a file gets one line
+            columns = shutil.get_terminal_size().columns
+            line = textwrap.fill(line, columns, break_long_words=False, break_on_hyphens=False)
+        sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
     return typer.Exit(ERROR)
 

@@ -314,7 +314,8 @@ def show(console: "Console", found: "Replay", out: Path) -> None:
     bounds = bool(found.left_out) and found.effective is None
     against = f"against {found.baseline}" + (f",\n{price.replace(chr(10), ' ')}" if bounds else ", %\n(95 % interval)")
     for head in (price, "mistakes", "reviews", against, *([] if bounds else [price])):
-        table.add_column(head, justify="right", no_wrap=True)
+        # Where one policy alone has bounds, they may take two lines: the names of policies need the room.
+        table.add_column(head, justify="right", no_wrap=bounds or head not in (price, "mistakes"))
     for policy, cells in zip(found.policies, _cells(found, bounds), strict=True):
         table.add_row(policy.name, *cells, style="bold" if policy.kind == found.lead else None)
     console.print(table, markup=False)

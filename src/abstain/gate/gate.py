@@ -54,7 +54,7 @@ from .frames import (
 )
 from .health import Health, Monitor, as_on_alarm, health_of
 from .maturity import Ages, as_maturity
-from .policy import Policy
+from .policy import Policy, when
 from .prices import PerStake, Prices, threshold_at, weighed
 
 if TYPE_CHECKING:
@@ -845,11 +845,17 @@ class Gate:
             return health_of(self._monitor, self._models, learner)
 
     def __str__(self) -> str:
+        idle = f"follows {', '.join(self._followed)}"
+        if self._start is not None:
+            model, threshold = self._start
+            idle = "begins by reviewing every case"
+            if threshold is not None:
+                idle = f"begins with {model} {when(threshold, self._prices)}"
         if self._learner is None:
-            return f"follows {', '.join(self._followed)}; has decided nothing yet"
+            return f"{idle}; has decided nothing yet"
         with self._learner.lock:
             if self._tally.empty:
-                return f"follows {', '.join(self._followed)}; has decided nothing yet"
+                return f"{idle}; has decided nothing yet"
             policy = self._policy()
             name, decided = type(self._learner).__name__, f"{self.round:,} cases, {len(self.pending):,} of them open"
             if policy.unlabelled:

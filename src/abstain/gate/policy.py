@@ -106,14 +106,18 @@ class Policy:
         price = "" if best.price is None else f"; {best.price:.3g} per case"
         if best.threshold is None:
             return f"sends every case to review{price}"
-        return f"answers with {best.model} {self._when(best.threshold)}, {100 * best.share:.0f} % of cases{price}"
+        return (
+            f"answers with {best.model} {when(best.threshold, self.prices)}, {100 * best.share:.0f} % of cases{price}"
+        )
 
-    def _when(self, threshold: float) -> str:
-        task = self.prices.task
-        if threshold == ALWAYS_ANSWER:
-            return "always"
-        if self.prices.staked:  # thresholds are limits on doubt times price
-            return f"up to an expected loss of {(1.0 - threshold) * self.prices.unit:.3g}"
-        if task.kind == NUMBER:  # in the user's own unit
-            return f"from an expected error of {(1.0 - threshold) * task.max_error:.3g} down"
-        return f"from confidence {threshold_text(threshold)} on"
+
+def when(threshold: float, prices: Prices) -> str:
+    """Return in words when a model and its threshold answer."""
+    task = prices.task
+    if threshold == ALWAYS_ANSWER:
+        return "always"
+    if prices.staked:  # thresholds are limits on doubt times price
+        return f"up to an expected loss of {(1.0 - threshold) * prices.unit:.3g}"
+    if task.kind == NUMBER:  # in the user's own unit
+        return f"from an expected error of {(1.0 - threshold) * task.max_error:.3g} down"
+    return f"from confidence {threshold_text(threshold)} on"

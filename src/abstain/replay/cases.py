@@ -90,7 +90,10 @@ def as_log(path: Path, truth: Path | None, options: Options, folder: Path) -> tu
     if staked:
         found["mistake_column"] = STAKE
         if not options.fixed_prices:
-            notes.append("A mistake is taken to cost what was at stake; cases tell no other prices (--fixed-price).")
+            notes.append(
+                "A mistake is taken to cost what was at stake; cases tell no other prices. If all have labels, say "
+                f"--review-price {last.review_price:.12g} --mistake-column {STAKE} --fixed-price SAID:TRUE=PRICE."
+            )
     if options.cost is None and options.review_price is None:
         cost = last.decision.cost
         price = last.review_price / cost if cost > 0.0 else 1.0
@@ -157,8 +160,9 @@ def _old_enough(table: "pl.DataFrame", labels: str) -> "tuple[pl.DataFrame, int]
 
 def as_given(options: Options) -> Options:
     """The options that the command needs: columns of cases are known by themselves."""
+    column = options.mistake_column if options.mistake_price is None else None
     return replace(options, models=(), label=None, decided=None, observed=None, time=None, label_time=None,
-                   mistake_column=None)  # fmt: skip
+                   mistake_column=column)  # fmt: skip
 
 
 def _batches(path: Path) -> Iterator[list[Case]]:

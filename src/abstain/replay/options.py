@@ -450,7 +450,7 @@ def dropped(options: Options, sample: "pl.DataFrame") -> list[str]:
             if len(known) <= _FEW_CLASSES and len(_texts(sample[column]) & known) > 1:
                 lines.append(
                     f"{column} answers with classes of the labels, but has no confidence: "
-                    f"--model {column}={column} takes it for a model all the same"
+                    f"{shlex.join(['--model', f'{column}={column}'])} takes it for a model all the same"
                 )
             continue
         why = out_of_unit(sample[column], options.most_sure)

@@ -131,7 +131,7 @@ def _play(
     if unlabelled and options.fixed_prices:
         raise InputError(
             f"{FIXED_PRICE}: expected a label in every row, got {unlabelled:,} rows without one: what mistakes cost "
-            "in them depends on the label"
+            "in them depends on the label (leave the option out, or write the label that no news means)"
         )
     kinds = (2 if pair is not None else len(models)) if gate.combine and options.fixed_prices else 0
     rows = Rows(scratch / "rows", len(models), said=pair is not None, risk=staked,

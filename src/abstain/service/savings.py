@@ -326,7 +326,7 @@ class _Meter:
             self._scored.add(into, values, 0)
         plain = self._gate.blocks - sums.blocks
         ends = plain - moved[0], plain + moved[1]
-        saved = -float((ends[0] + ends[1]).sum() / 2 / n)
+        saved = 0.0 - float((ends[0] + ends[1]).sum() / 2 / n)  # no "-0.0"
         low = high = None
         if n >= LEAST_ROWS:
             spread = intervals(ends[0][None], ends[1][None], np.ones((1, self._scored.n)), self._scored.sizes, SEED)
