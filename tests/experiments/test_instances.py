@@ -182,6 +182,15 @@ def test_what_is_wrong_with_a_problem_of_ones_own(coins, instance, match):
         coins(f'instance = "{instance}", errs = 0.1')
 
 
+def test_a_draw_that_is_too_short(coins, tmp_path):
+    (tmp_path / "coins_of_mine.py").write_text(OWN.replace("(n, 1))]), y", "(n, 1))]), y[1:]"))
+    sys.modules.pop("coins_of_mine", None)
+    study = coins('instance = "coins_of_mine:coin", errs = 0.1')
+    failures = run([study], tmp_path / "out", jobs=1).failures
+    assert failures
+    assert "wide: expected 200 rows and labels of draw, got 200 and 199" in str(failures[0])
+
+
 @pytest.mark.parametrize("means", ["[0.1]", "[0.1, 0.2, 0.3]", "[0.1, nan]", "0.1"])
 def test_means_are_one_for_each_expert(coins, means):
     with pytest.raises(InputError, match="means: expected a number for each of 2 experts"):
