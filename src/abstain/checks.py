@@ -201,7 +201,7 @@ def check_clone_and_repr(make: Make, X: Table, y: Table) -> None:
 
 
 def check_copies(make: Make, X: Table, y: Table) -> None:
-    """Copies, pickles and saved files go on like the learner itself, and learn its open decisions."""
+    """Copies, pickles and saved files (see `saved` and `arrays`) go on like it, and learn its open decisions."""
     middle = len(X) // 2
     learner = make()
     simulate(learner, X[:middle], y[:middle])

@@ -200,7 +200,7 @@ def test_a_learner_that_draws():
 @pytest.mark.parametrize(
     ("learner", "rule"),
     [
-        (Forgetful, "Copies, pickles"),
+        (Forgetful, "Copies, pickles and saved files .see `saved` and `arrays`."),
         (Restless, "Peeking"),
         (Moody, "differ"),
         (Sloppy, "changes nothing|each once"),

@@ -20,6 +20,7 @@ from abstain.extend import WeightedLearner, WeightKernels, kernel
 PAGE = (Path(__file__).parents[2] / "docs" / "extend.md").read_text(encoding="utf-8")
 SOURCE = re.search(r"<!-- epsilon_greedy.py -->\n```python\n(.*?)```", PAGE, re.DOTALL).group(1)
 WEIGHTS = re.search(r"<!-- undecided.py -->\n```python\n(.*?)```", PAGE, re.DOTALL).group(1)
+ESTIMATE = re.search(r"<!-- careful.py -->\n```python\n(.*?)```", PAGE, re.DOTALL).group(1)
 COMMAND = re.search(r"<!-- count.py -->\n```python\n(.*?)```", PAGE, re.DOTALL).group(1)
 MOST_LINES, MOST_LINES_OF_WEIGHTS = 80, 40
 
@@ -30,6 +31,7 @@ def epsilon_greedy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("own")
     (folder / "epsilon_greedy.py").write_text(SOURCE)
     (folder / "undecided.py").write_text(WEIGHTS)
+    (folder / "careful.py").write_text(ESTIMATE)
     (folder / "count.py").write_text(COMMAND)
     sys.path.insert(0, str(folder))
     try:
@@ -38,7 +40,7 @@ def epsilon_greedy(tmp_path_factory):
         yield epsilon_greedy
     finally:
         sys.path.remove(str(folder))
-        for name in ("epsilon_greedy", "undecided"):
+        for name in ("epsilon_greedy", "undecided", "careful"):
             sys.modules.pop(name, None)
 
 
@@ -49,7 +51,7 @@ def undecided(epsilon_greedy):
 
 def test_it_is_short():
     assert len(SOURCE.splitlines()) <= MOST_LINES
-    assert len(WEIGHTS.splitlines()) <= MOST_LINES_OF_WEIGHTS
+    assert max(len(WEIGHTS.splitlines()), len(ESTIMATE.splitlines())) <= MOST_LINES_OF_WEIGHTS
 
 
 @pytest.mark.long

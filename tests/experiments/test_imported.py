@@ -1,6 +1,7 @@
 """Learners by import path: in this process, in workers, on Dask; known by their code."""
 
 import sys
+from importlib.util import spec_from_file_location
 
 import numpy as np
 import polars as pl
@@ -267,3 +268,33 @@ def test_what_is_wrong(folder, kind, match, monkeypatch):
     (folder / "mine.toml").write_text(TOML.replace("border = 2", "edge = 2"))
     with pytest.raises(InputError, match="mine.toml: study mine: far: option: expected one of border, got 'edge'"):
         read(folder)
+
+
+def test_a_package_that_only_a_finder_knows(folder, tmp_path, monkeypatch):
+    """As after ``pip install -e``: the package lies on no path."""
+    place = tmp_path / "elsewhere" / "own_package_of_sides"
+    place.mkdir(parents=True)
+    (place / "__init__.py").write_text("")
+    (place / "learner.py").write_text(CODE.replace("from helper_of_sides import FIRST", "FIRST = 0"))
+
+    class Finder:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            if name == place.name:
+                return spec_from_file_location(name, place / "__init__.py", submodule_search_locations=[str(place)])
+            return None
+
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder])
+    try:
+        spec = LearnerSpec("mine", f"{place.name}.learner:Sides", {"border": 0.25}, str(folder))
+        assert spec.code == parts.digest({place.name: place / "__init__.py"})
+        assert parts.take(spec.kind, None).file == str(place / "learner.py")
+    finally:
+        for name in (place.name, f"{place.name}.learner"):
+            sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("name", ["sys", "no_such_module_anywhere"])
+def test_no_file_to_read(name):
+    with pytest.raises(InputError, match=f"expected a module {name} on Python's path, got none"):
+        parts.take(f"{name}:Class", None)

@@ -159,6 +159,8 @@ def test_a_user_s_file(tmp_path):
         ("[studies.a]\nkind = 'logs'\ngoals = [{learner='UCB'}]", "study a: goals: feedback: expected a value"),
         ("[studies.a]\nkind = 'logs'\ngoals = [{when=1}]", "goals: expected some of learner, .*moving, got when"),
         ("[studies.a]\nlearners = ['nobody']", "learner: expected one of UCB; .*got 'nobody'"),
+        ("[studies.a]\nlearners = ['DoublyRobust']", r'in \[learners\]: DoublyRobust = \{ kind = "DoublyRobust" \}'),
+        ("[studies.a]\nlearners = ['nobody']", "got 'nobody'$"),
         ("[studies.a]\nlearners = ['FS', 'FS']", "no label twice"),
         ("[studies.a]\nlearners = []", "at least one"),
         ("[studies.a]\nlearners = [{label='x'}]", "study a: learners: kind: expected a value, got none"),

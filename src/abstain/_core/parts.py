@@ -8,13 +8,13 @@ the study was read with.
 import ast
 import hashlib
 import importlib
-import importlib.machinery
 import inspect
 import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -144,8 +144,8 @@ def _import(name: str, folder: str | None) -> tuple[ModuleType, str]:
     top = name.partition(".")[0]
     importlib.invalidate_caches()
     with _first_on_path(folder):
-        spec = importlib.machinery.PathFinder.find_spec(top)
-        if spec is None or spec.origin is None:
+        spec = _spec(top)
+        if spec is None or spec.origin is None or not spec.has_location:
             where = "" if folder is None else f"in {folder} or "
             raise InputError(f"kind: expected a module {top} {where}on Python's path, got none")
         modules = beside(top, Path(spec.origin), folder)
@@ -160,6 +160,19 @@ def _import(name: str, folder: str | None) -> tuple[ModuleType, str]:
             raise InputError(f"kind: expected {name} to be importable, got {type(error).__name__}: {error}") from None
         _imported.update({one: digest(beside(one, file, folder)) for one, file in modules.items()})
     return module, code
+
+
+def _spec(top: str) -> ModuleSpec | None:
+    """Where a module would be imported from now, whether or not it is imported already.
+
+    Packages installed with ``pip install -e`` may lie on no path: a finder of their own knows them.
+    """
+    for finder in (PathFinder, *sys.meta_path):
+        find = getattr(finder, "find_spec", None)
+        spec: ModuleSpec | None = None if find is None else find(top, None)
+        if spec is not None:
+            return spec
+    return None
 
 
 def _is(module: ModuleType, origin: Path) -> bool:

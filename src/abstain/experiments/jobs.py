@@ -389,6 +389,10 @@ def _draw(stage: Stage, draw: int, cost: float, data: str | None) -> Draw:
             experts, loss, means = instance.experts, instance.loss, getattr(instance, "means", None)
             gaps = None if means is None else np.array(means) - min(means)
             X, y = instance.draw(stage.rounds, seed)
+            if not len(X) == len(y) == stage.rounds:
+                raise InputError(
+                    f"{stage.dataset}: expected {stage.rounds} rows and labels of draw, got {len(X)} and {len(y)}"
+                )
             regime = instance.regime(stage.rounds)
         else:
             X, y, regime = _rows(stage, draw, seed, data)

@@ -12,8 +12,7 @@ from .. import datasets
 from ..errors import FileError, InputError
 from ..instances import (
     Cliques,
-    Hidden,
-    Instance,
+    Problem,
     Regions,
     Stream,
     alternating,
@@ -100,7 +99,7 @@ def _leading(n_experts: int, cost: float) -> Cliques:  # they never abstain, wha
     return cliques(n_experts, 1, LEAD)
 
 
-Playable: TypeAlias = Instance | Stream | Regions | Cliques | Hidden
+Playable: TypeAlias = Problem | Stream
 """A problem with experts: anything with ``experts``, ``loss``, ``draw(n, seed)`` and ``regime(n)``."""
 PROBLEMS: dict[str, Callable[..., Playable]] = {
     make.__name__: make

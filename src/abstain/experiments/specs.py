@@ -16,12 +16,13 @@ from pydantic import Field, PlainValidator, model_validator
 
 from .. import experts, learners
 from .._core import parts
-from .._core.validation import as_table
+from .._core.validation import as_floats, as_table
 from ..datasets import reading
 from ..datasets.loading import rescale
-from ..errors import AbstainError, FileError, InputError
+from ..errors import AbstainError, FileError, InputError, shown
 from ..experts import ExpertSet
 from ..experts.base import kinds
+from ..instances import Problem
 from ..learners import KernelLearner, Learner
 from ..losses import get as loss_named
 from ..typing import Array, Floats
@@ -320,8 +321,8 @@ class SetSpec(Part):
             draw, X (n, d) and y (n,), with labels -1 and +1.
         options: The options of the function or of the problem.
         table: X and y themselves.
-        instance: The name of a function of `abstain.instances` that makes a problem with experts; its cost is that of
-            the setting.
+        instance: What makes a problem with experts: the name of a function of `abstain.instances`, or the import path
+            of a function or class that makes a `Problem`. Its ``cost`` is that of the setting.
         folder: Where files and modules are looked for first.
     """
 
@@ -346,10 +347,11 @@ class SetSpec(Part):
         if self.kind is None and self.instance is None and self.options:
             raise InputError(f"expected path, label and positive, kind or instance, got {', '.join(self.options)}")
         if self.instance is not None:
-            one_of(self.instance, sets.PROBLEMS, "instance")
-            arguments = inspect.signature(sets.PROBLEMS[self.instance]).parameters
-            for option in self.options:
-                one_of(option, sorted(set(arguments) - {"cost"}), "option")
+            if not parts.is_path(self.instance):
+                one_of(self.instance, (*sets.PROBLEMS, "module:function"), "instance")
+                arguments = inspect.signature(sets.PROBLEMS[self.instance]).parameters
+                for option in self.options:
+                    one_of(option, sorted(set(arguments) - {"cost"}), "option")
             self.problem(0.5)
         elif self.kind is not None:
             found = parts.take(self.kind, self.folder)
@@ -386,7 +388,7 @@ class SetSpec(Part):
         if self.table is not None:
             return hashlib.sha256(self.table[0].tobytes() + self.table[1].tobytes()).hexdigest()[:24]
         if self.instance is not None:
-            return "computed"
+            return parts.take(self.instance, self.folder).code if parts.is_path(self.instance) else "computed"
         return _digest(self.file) if self.kind is None else parts.take(self.kind, self.folder).code
 
     def _content(self) -> list[Any]:
@@ -402,12 +404,31 @@ class SetSpec(Part):
     def problem(self, cost: float) -> sets.Playable:
         """The problem at a cost, if it is one."""
         assert self.instance is not None
+        if parts.is_path(self.instance):
+            return self._own_problem(self.instance, cost)
         make = sets.PROBLEMS[self.instance]
         priced = {"cost": cost} if "cost" in inspect.signature(make).parameters else {}
         try:
             return make(**self.options, **priced)
         except TypeError as error:
             raise InputError(f"{self.instance}: cannot be made ({error})") from None
+
+    def _own_problem(self, path: str, cost: float) -> Problem:
+        make = parts.call(path, self.folder, self.code)
+        try:
+            made = make(**self.options, cost=cost)
+        except Exception as error:  # whatever it does
+            raise InputError(f"{path}: cannot be made ({type(error).__name__}: {error})") from None
+        if not isinstance(made, Problem):
+            raise InputError(f"{path}: expected a Problem of abstain.instances, got {shown(made)}")
+        if made.cost != cost:
+            raise InputError(f"{path}: expected the cost of the setting, {cost}, got {shown(made.cost)}")
+        means = as_floats(made.means, "means")
+        if means.shape != (made.experts.n_experts,) or not np.isfinite(means).all():
+            raise InputError(
+                f"{path}: means: expected a number for each of {made.experts.n_experts} experts, got {means}"
+            )
+        return made
 
     def rows(self, scale: str) -> tuple[Floats, Array]:
         """All rows of a file or table, scaled; kept, as jobs ask for the same set many times."""

@@ -21,7 +21,7 @@ from .claims import Claim
 from .figures import Figure
 from .model import SpecError
 from .registry import STUDIES, N, entries, inside, registered, unloaded
-from .specs import ExpertsSpec, LearnerSpec, SetSpec
+from .specs import ExpertsSpec, LearnerSpec, SetSpec, learner_kinds
 from .study import LearnerStudy, Study
 
 TABLES = ("defaults", "learners", "sets", "studies")
@@ -141,7 +141,9 @@ class StudyFile(Mapping[str, Study]):
     def _learner(self, entry: Any) -> LearnerSpec:
         known = self.known_learners
         if isinstance(entry, str) and entry not in known:
-            raise InputError(f"learner: expected one of {'; '.join(known)}, got {entry!r}")
+            how = f'; a class gets its label in [learners]: {entry} = {{ kind = "{entry}" }}'
+            how = how if entry in learner_kinds() else ""
+            raise InputError(f"learner: expected one of {'; '.join(known)}, got {entry!r}{how}")
         options = {"label": entry, **known[entry]} if isinstance(entry, str) else dict(_a_table(entry, "learners"))
         label, kind = (_a_text(options.pop(key, None), f"learners: {key}") for key in ("label", "kind"))
         return LearnerSpec(label=label, kind=kind, options=options, folder=self.folder)

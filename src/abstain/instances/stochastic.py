@@ -36,7 +36,10 @@ def misled_share(rounds: float, groups: int, heard: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Problem(ABC):
-    """A problem with independent rounds: draw some, and play them with these experts, this cost and this loss."""
+    """A problem with independent rounds: draw some, and play them with these experts, this cost and this loss.
+
+    A problem of your own is a subclass with `draw`; a function that makes one can be named in a study.
+    """
 
     experts: ExpertSet
     """The experts to learn with."""
