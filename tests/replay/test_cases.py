@@ -1,6 +1,6 @@
 """A gate's own cases, with the labels that came: what did it save?"""
 
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import polars as pl
@@ -115,6 +115,29 @@ def test_prices_by_kind_if_every_case_has_its_label(tmp_path):
     decided = next(one for one in found.policies if one.kind == "decided")
     assert decided.loss * found.price == pytest.approx(np.mean(paid[40:]))
     assert "--mistake-column stake --fixed-price fraud:ok=6" in found.command
+
+
+def test_times_with_a_zone(tmp_path):
+    """Cases keep theirs in UTC; labels may have another one, but none is refused, for they would be hours off."""
+    gate = ab.Gate(["m"], cost=0.2, labels="both", seed=0)
+    lines, labels = [], []
+    there = timezone(timedelta(hours=2))
+    for t in range(200):
+        now = START.replace(tzinfo=there) + timedelta(minutes=t)
+        case = gate.decide({"m": ("a", 0.6 + 0.002 * t)}, time=now)
+        lines.append(case.to_json())
+        labels.append((case.id, "ab"[t % 3 == 0], now + timedelta(minutes=30)))
+    (tmp_path / "cases.jsonl").write_text("\n".join(lines))
+    table = pl.DataFrame(
+        [(i, label, time.isoformat()) for i, label, time in labels], ["id", "label", "label_time"], orient="row"
+    )
+    table.write_csv(tmp_path / "labels.csv")
+    found = replay(tmp_path / "cases.jsonl", Options(seeds=1), tmp_path / "out", truth=tmp_path / "labels.csv")
+    assert "30 minutes after the case" in found.delay
+    naive = table.with_columns(pl.col("label_time").str.head(19))
+    naive.write_csv(tmp_path / "labels.csv")
+    with pytest.raises(InputError, match="label_time: expected a time with a zone, as in column time"):
+        replay(tmp_path / "cases.jsonl", Options(seeds=1), tmp_path / "other", truth=tmp_path / "labels.csv")
 
 
 def test_what_is_refused(tmp_path):

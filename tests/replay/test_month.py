@@ -106,7 +106,7 @@ def test_the_command_alone(tmp_path):
     result = CliRunner().invoke(app, ["replay", *files, "--out", str(tmp_path / "out")], env={"COLUMNS": "120"})
     assert result.exit_code == 0, result.output
     assert "What was decided costs" in result.output
-    assert "--labels 0.1,1" in (tmp_path / "out" / "replay.json").read_text() or "not identified" not in result.output
+    assert "--labels 0.1,1" in (tmp_path / "out" / "replay.json").read_text() or "does not tell" not in result.output
 
 
 @pytest.mark.parametrize("labels", ["answered", "reviewed", "both", (0.1, 1.0), (0.3, 0.6)])

@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ from abstain.alternatives import stacked
 from abstain.gate import Gate
 from abstain.replay import rows as rows_of
 from abstain.replay.play import Cuts, Medians
+from abstain.replay.policies import Curve, curves
 from abstain.replay.run import replay
 
 from .logs import NAMES, best_on, followed, judged, options, retuned, small_log, thresholds_of
@@ -154,3 +156,10 @@ def test_several_gates(tmp_path):
     assert gate.low <= min(one.difference for one in alone)
     assert max(one.difference for one in alone) <= gate.high
     assert "The gate is played 3 times with different random choices; its price is the mean." in found.notes
+
+
+def test_a_curve_of_estimates_is_not_below_zero():
+    """A doubly robust estimate of a few answers may be; a price is not."""
+    answered = np.array([0, 5, 10]), np.array([0.0, -1.0, 2.0])
+    out = SimpleNamespace(totals=SimpleNamespace(n=20, answered=lambda model: answered))
+    assert curves(out, ["a"]) == [Curve("a", [0.25, 0.5], [0.0, 0.2])]

@@ -441,6 +441,8 @@ def test_where_the_saving_came_from():
     parts = [Saved("11 March 2026", 100, 4.0), Saved("12 March 2026", 90, -1.0)]
     found = replace(a_replay(), saved=parts, baseline="today", lead="decided")
     assert "Where the saving came from" in read(page.html(replace(found, baseline="tuned", lead="gate")))[1]
+    lost = [parts[0], replace(parts[1], saved=-5.0)]
+    assert "Where the loss came from" in read(page.html(replace(found, saved=lost)))[1]
     drawn = figures.saved(found)
     assert [one["y"] for one in drawn.figure["data"]] == [[20.0, None], [None, -5.0]]
     assert [key.label for key in drawn.legend] == ["saved", "lost"]
@@ -456,6 +458,27 @@ def test_when_it_was_made_and_what_to_do_next():
     assert f"with abstain {ab.__version__}" in seen
     assert seen.index("What to do next Let the gate watch first.") < seen.index("All policies")
     assert "What to do next" not in read(page.html(a_replay()))[1]
+
+
+def test_what_one_types_is_code():
+    steps = [
+        'gate = abstain.load("gate.abstain"), then gate.peek(answers).',
+        "Run it with --combine, or abstain serve.",
+    ]
+    text = page.html(replace(a_replay(), next=steps))
+    found = re.findall(r"<code>(.*?)</code>", text[text.index('id="next"') : text.index('id="policies"')])
+    load = "gate = abstain.load(&#34;gate.abstain&#34;)"
+    assert found == [load, "gate.peek(answers)", "--combine", "abstain serve"]
+
+
+def test_a_month_is_no_question_of_what_would_have_been():
+    assert "What would a gate have saved?" in read(page.html(a_replay()))[1]
+    assert "What was saved?" in read(page.html(replace(a_replay(), lead="decided")))[1]
+
+
+def test_labels_of_an_audit_are_shares():
+    seen = read(page.html(replace(a_replay(), labels="0.1,1")))[1]
+    assert "labels that came backof 10 % of the answers and 100 % of the reviews" in seen
 
 
 def test_the_retuned_threshold_is_in_the_headline():

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from typer.testing import CliRunner
 
 from abstain._core import terminal
 from abstain.cli import app
-from abstain.cli.replay import show
+from abstain.cli.replay import _saved, show
 from abstain.replay.options import Options, dropped, model_columns
+from abstain.replay.policies import Saved
 from abstain.replay.run import replay
 from abstain.replay.wording import per_cent
 
@@ -130,12 +132,12 @@ def test_one_event_carries_it_all(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = " ".join(told(tmp_path, an_event(), *NAMED, "--time", "at", "--today", "gbm:0.5", "--seeds", "2").split())
     assert "than today's threshold, gbm from 0.5 on" in text
-    assert "It saved what" in text
+    assert "It would have saved what" in text
     assert "of it came between 11 March 2026 and 12 March 2026, in 1" in text
     assert "one event says little about other months" in text
     assert "No amount per month or year is given" in text
     assert "from 11 March 2026" in text
-    assert "Against one threshold, set once on the first tenth of the log: " in text
+    assert "Compared with one threshold, set once on the first tenth of the log, the gate costs " in text
     found = json.loads((tmp_path / "out" / "replay.json").read_text())
     assert found["stretch"]["begin"] == "11 March 2026"
     assert found["stretch"]["carried"] >= 0.9
@@ -145,6 +147,12 @@ def test_one_event_carries_it_all(tmp_path, monkeypatch):
         next(one["loss"] for one in found["policies"] if one["kind"] == kind) for kind in ("gate", "today")
     )  # fmt: skip
     assert parts == pytest.approx((today - gate) * 10_800)
+
+
+def test_a_part_in_which_nothing_was_saved_has_no_sign():
+    parts = [Saved("row 1", 10, 40.0), Saved("row 11", 10, -0.0004)]
+    lines = _saved(replace(a_replay(), saved=parts, price=1.0))
+    assert [line.split()[3] for line in lines[1:]] == ["40.00", "0.00"]
 
 
 def test_a_saving_that_goes_on_has_amounts_per_month_and_year(tmp_path, monkeypatch):

@@ -170,8 +170,8 @@ def test_pieces_of_any_log():
     [
         (-0.03, 0.15, {}, "than today's threshold, gbm from 0.85 on (1.00 EUR). It saves 13,500 EUR on 90,000 cases."),
         (-0.03, 0.15, {}, "15 % less (95 % interval: 10 % to 20 %) than today's"),
-        (-0.03, 0.15, {"stretch": EVENT}, "It saved 13,500 EUR on 90,000 cases. All of it came between 11 March 2026 "
-         "and 15 March 2026, in 17 % of the cases: one event says little about other months."),
+        (-0.03, 0.15, {"stretch": EVENT}, "It would have saved 13,500 EUR on 90,000 cases. All of it came between 11 "
+         "March 2026 and 15 March 2026, in 17 % of the cases: one event says little about other months."),
         (-0.03, 0.15, {"share": 0.1}, "cases; today's threshold sends 30 % to review, more than the 10 % there is"),
         (0.0001, 0.15, {}, "about as much"),
         (0.0001, 0.15, {"share": 0.1}, "within chance; today's threshold sends 30 % to review"),
@@ -209,10 +209,10 @@ def test_verdict_without_a_threshold_of_today():
 @pytest.mark.parametrize(
     ("ends", "words"),
     [
-        ((-0.05, -0.01), "it saved at least 4,500 EUR on 90,000 cases. With both prices in the middle of their bounds "
-         "it costs 0.15 EUR less per case; all of that came between 11 March 2026 and 15 March 2026"),
-        ((0.01, 0.05), "lost at least 4,500 EUR on 90,000 cases. With both prices in the middle of their bounds it "
-         "costs 0.15 EUR more"),
+        ((-0.05, -0.01), "it would have saved at least 4,500 EUR on 90,000 cases. With both prices in the middle of "
+         "their bounds it costs 0.15 EUR less per case; all of that came between 11 March 2026 and 15 March 2026"),
+        ((0.01, 0.05), "would have lost at least 4,500 EUR on 90,000 cases. With both prices in the middle of their "
+         "bounds it costs 0.15 EUR more"),
         ((-0.05, 0.03), "0.25 EUR less and 0.15 EUR more. With both prices in the middle of their bounds it "
          "costs 0.050 EUR less"),
     ],
@@ -231,8 +231,8 @@ def test_one_event_is_named_where_labels_are_missing(ends, words):
 @pytest.mark.parametrize(
     ("ends", "words"),
     [
-        ((-0.05, -0.03, -0.01), "25 % less (95 % interval: 5.0 % to 15 % less); it is cheaper."),
-        ((0.05, 0.01, 0.09), "25 % more (95 % interval: 5.0 % to 45 % more); it is more expensive."),
+        ((-0.05, -0.03, -0.01), "25 % less (95 % interval: 5.0 % to 15 % less)."),
+        ((0.05, 0.01, 0.09), "25 % more (95 % interval: 5.0 % to 45 % more)."),
         ((0.0, -0.01, 0.01), "0 % more (95 % interval: 5.0 % less to 5.0 % more); the difference is within chance."),
     ],
 )
@@ -240,11 +240,13 @@ def test_every_rival_has_a_sentence(ends, words):
     setting = Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR")
     found = [Versus(kind, kind, *ends, *(end / 0.2 for end in ends)) for kind in ("retuned-own", "stack")]
     own, stack = against_rivals(found, setting)
-    assert own.startswith("Against a threshold re-tuned every 500 rows on the labels of its own answers: ")
-    assert stack.startswith("Against a logistic stack of the models")
+    assert own.startswith(
+        "Compared with a threshold re-tuned every 500 rows on the labels of its own answers, the gate costs "
+    )
+    assert stack.startswith("Compared with a logistic stack of the models")
     assert own.endswith(words)
     (text,) = against_rivals([Versus("stack", "stack", *ends, None, None, None)], setting)
-    assert ("not identified" in text) == (ends[1] < 0.0 < ends[2])
+    assert ("the log does not tell" in text) == (ends[1] < 0.0 < ends[2])
 
 
 def test_per_month_and_year():
@@ -256,7 +258,7 @@ def test_per_month_and_year():
     assert per_year(lead, Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR")) == []
     assert per_year(a_policy("gate", 0.2, 0.0, 0.01), given) == []
     (text,) = per_year(lead, Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR", days=90.0, stretch=EVENT))
-    assert text == "No amount per month or year is given, because one stretch of the log carries nearly all of it."
+    assert text.endswith("is given, because nearly all of the difference comes from one stretch of the log.")
 
 
 @pytest.mark.parametrize("long", [False, True])
@@ -348,4 +350,37 @@ def test_what_to_do_next(ends, rival, words):
     for sentence, word in zip(found, words, strict=True):
         assert word in sentence
     assert not any("--combine" in one for one in next_steps(lead, versus, setting, may_combine=False))
-    assert "next month" in next_steps(replace(lead, kind="decided"), versus, setting, may_combine=True)[0]
+
+
+@pytest.mark.parametrize(
+    ("ends", "rival", "words"),
+    [
+        ((-0.04, -0.02), ("stack", 0.02), ["next month"]),
+        ((-0.02, 0.02), ("stack", 0.02), ["next month"]),
+        ((0.02, 0.04), ("stack", 0.02), ["Find out when it lost before you carry on: today's threshold was cheaper."]),
+        ((-0.04, -0.02), ("tuned", 0.02), ["it is cheaper than what was decided here"]),
+        ((0.02, 0.04), ("tuned", 0.02), ["it is cheaper than what was decided", "Find out when it lost"]),
+    ],
+)
+def test_what_to_do_after_what_was_decided(ends, rival, words):
+    kind, low = rival
+    setting = Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR", baseline="today", lead="decided")
+    lead = Policy("decided", "as it was decided", 0.2, 0.1, 0.1, sum(ends) / 2, *ends)
+    versus = [Versus(kind, kind, low + 0.01, low, low + 0.02, None, None, None)]
+    found = next_steps(lead, versus, setting, may_combine=True)
+    assert len(found) == len(words)
+    assert all(word in sentence for sentence, word in zip(found, words, strict=True))
+
+
+@pytest.mark.parametrize(("kind", "known"), [("gate", False), ("decided", False), ("decided", True)])
+def test_what_to_do_where_labels_are_missing(kind, known):
+    """A longer log, or another month, would not tell either."""
+    setting = Setting(
+        100_000, 90_000, "answered", None, 0.0, 5.0, "EUR", lead=kind, unlabelled=0.2, probabilities=known
+    )
+    lead = Policy(kind, kind, 0.2, 0.1, 0.1, 0.0, -0.02, 0.02, 0.1, 0.3)
+    (step,) = next_steps(lead, [], setting, may_combine=False)
+    assert step.startswith("Have a random share of the cases without a label checked")
+    assert ("--observed" in step) == (not known)
+    sure = next_steps(replace(lead, high=-0.01), [], setting, may_combine=False)
+    assert not any("random share" in one for one in sure)

@@ -13,9 +13,9 @@ def compare(
     one: Annotated[Path, typer.Argument(metavar="OUT1", help="A folder of results, or its results.parquet.")],
     other: Annotated[Path, typer.Argument(metavar="OUT2", help="Another.")],
 ) -> None:
-    """Say what differs between two folders of results: versions, what was asked for, and numbers.
+    """Say what differs between two folders of results: versions, settings, and numbers.
 
-    Ends with 0 if nothing does, 1 if something does, 2 if it cannot be said.
+    The exit code is 0 if nothing does, 1 if something does, 2 if they cannot be compared.
 
     Example: abstain compare out out-on-another-machine
     """

@@ -18,7 +18,7 @@ Target = Annotated[
 
 @app.callback()
 def listing(context: typer.Context, data: Folder = None) -> None:
-    """List the data sets: which are here, where, and which are not.
+    """List the data sets: which ones are here, where they are, and which are missing.
 
     Example: abstain datasets --data ~/data
     """

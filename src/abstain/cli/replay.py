@@ -70,7 +70,7 @@ def replay(
         str | None,
         typer.Option(
             metavar="CLASS",
-            help="The class that probabilities refer to; by default as names tell, such as 1 or yes.",
+            help="The class that probabilities refer to; by default found by its name, such as 1 or yes.",
             rich_help_panel=_LOG,
         ),
     ] = None,
@@ -127,11 +127,15 @@ def replay(
     ] = None,
     percent: Annotated[
         bool,
-        typer.Option("--percent", help="Confidences and probabilities above 1 are per cent.", rich_help_panel=_LOG),
+        typer.Option(
+            "--percent", help="Read columns with a confidence or probability above 1 as per cent.", rich_help_panel=_LOG
+        ),
     ] = False,
     fold_case: Annotated[
         bool,
-        typer.Option("--fold-case", help="Classes that differ only in capitals are the same.", rich_help_panel=_LOG),
+        typer.Option(
+            "--fold-case", help="Treat classes that differ only in capitals as the same.", rich_help_panel=_LOG
+        ),
     ] = False,
     labels: Annotated[
         str | None,
@@ -349,7 +353,8 @@ def _saved(found: "Replay") -> list[str]:
     decimals = 0 if most >= 100.0 else 2
     for row, saved in zip(rows, sums, strict=True):
         bar = ("+" if saved > 0.0 else "-") * round(_BAR * abs(saved) / most)
-        lines.append(f"  from {row[0].begin:18}{saved:>12,.{decimals}f}  {bar}".rstrip())
+        shown = round(saved, decimals) + 0.0  # no "-0.00"
+        lines.append(f"  from {row[0].begin:18}{shown:>12,.{decimals}f}  {bar}".rstrip())
     return lines
 
 

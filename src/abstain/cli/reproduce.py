@@ -24,16 +24,14 @@ def reproduce(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="The folder for the results; a run goes on where one stopped.",
+            help="The folder for the results; a run resumes where one stopped.",
             show_default="out, or out/quick with --quick",
         ),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; as many as there are cores, if not given.")
-    ] = None,
-    dask: Annotated[str | None, typer.Option(help="The address of a Dask scheduler to be used instead.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="How many processes to use; by default one per core.")] = None,
+    dask: Annotated[str | None, typer.Option(help="The address of a Dask scheduler to use instead.")] = None,
 ) -> None:
-    """Run studies, the paper's main one if none is named, and show what comes out.
+    """Run studies, the paper's main one if you name none, and show the results.
 
     Examples: abstain reproduce main --quick, or abstain reproduce mine.toml --out results
     """

@@ -63,10 +63,10 @@ def serve(
         ),
     ] = False,
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Listen on an address that others can reach without any keys.")
+        bool, typer.Option("--insecure", help="Need no keys even on an address that others can reach.")
     ] = False,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Stream the demo's month through a gate, to see the page alive.")
+        bool, typer.Option("--demo", help="Stream the demo's month through a gate, to see the page in use.")
     ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Open the store, replay every gate, report, and end without serving.")
@@ -88,7 +88,7 @@ def serve(
     lease: Annotated[
         float,
         typer.Option(
-            metavar="SECONDS", help="PostgreSQL only: after which silence others take the gates of a replica."
+            metavar="SECONDS", help="PostgreSQL only: how long a replica may be silent before others take its gates."
         ),
     ] = 10.0,
     log_level: Annotated[

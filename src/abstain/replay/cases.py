@@ -205,11 +205,11 @@ def _frame(cases: list[Case], options: Options) -> "pl.DataFrame":
 
 
 def _time(time: str | float | None) -> datetime | float | None:
-    """A time of a case; those with a time zone are in UTC."""
+    """A time of a case; those with a time zone are in UTC, as a column has one zone."""
     if not isinstance(time, str):
         return time
     made = datetime.fromisoformat(time)
-    return made if made.tzinfo is None else made.astimezone(UTC).replace(tzinfo=None)
+    return made if made.tzinfo is None else made.astimezone(UTC)
 
 
 def _labels(truth: Path, ids: "pl.Series") -> "pl.DataFrame":

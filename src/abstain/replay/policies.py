@@ -439,7 +439,7 @@ def curves(out: Outcome, models: list[str]) -> list[Curve]:
     for model, name in enumerate(models):
         count, lost = out.totals.answered(model)
         count, at = np.unique(count, return_index=True)
-        risk: Floats = lost[at][count > 0] / count[count > 0]
+        risk: Floats = np.maximum(lost[at][count > 0], 0.0) / count[count > 0]  # estimates go beyond
         found.append(Curve(name, (count[count > 0] / n).tolist(), risk.tolist()))
     return found
 

@@ -127,7 +127,7 @@ def how_late(options: Options, seconds: float) -> str:
         age = options.maturity if options.age.span is not None else f"{options.age.cases:,} rows"
         kept = f", and were kept until their case was {age} old"
     if options.label_time is not None:
-        return f"when the column {options.label_time} says, {span(seconds)} after the case on average{kept}"
+        return f"at the times in {options.label_time}, {span(seconds)} after the case on average{kept}"
     return (f"{options.delay:,} rows late" if options.delay else "at once") + kept
 
 
@@ -197,6 +197,12 @@ class Setting:
         """The policy that the verdict is about, as a subject."""
         return "The gate" if self.lead == GATE else "What was decided"
 
+    def verb(self, word: str) -> str:
+        """A regular verb that ends in e, for the policy of the verdict: a replayed gate saves, or would have saved."""
+        if self.lead != GATE:
+            return f"{word}d"
+        return f"{word}s" if self.stretch is None else f"would have {word}d"
+
     @property
     def it(self) -> str:
         """What the baseline is called further on."""
@@ -261,23 +267,22 @@ def verdict(policies: list[Policy], setting: Setting) -> str:
         return f"{sentence}{'; ' + why[0] if why else ''}."
     total = setting.total(abs(lead.difference) * setting.scored_rows)
     if lead.difference < 0.0:
-        saves = "saved" if setting.stretch is not None or lead.kind != GATE else "saves"
         return (
-            f"{costs}, {_size(lead)} less{_interval(lead)} than {other}. It {saves} {total} on "
+            f"{costs}, {_size(lead)} less{_interval(lead)} than {other}. It {setting.verb('save')} {total} on "
             f"{setting.scored_rows:,} cases{'; ' + too_much if too_much else ''}.{_carried(setting)}"
         )
     because = "; ".join(why) if why else "no reason for it is known"
-    return f"{costs}, {_size(lead)} more{_interval(lead)} than {other}: {because}.{_carried(setting)}"
+    return f"{costs}, {_size(lead)} more{_interval(lead)} than {other}: {because}.{_carried(setting, what='the loss')}"
 
 
-def _carried(setting: Setting, middle: float | None = None) -> str:
+def _carried(setting: Setting, middle: float | None = None, what: str = "it") -> str:
     """Say that one stretch carries nearly all of the difference; where it has bounds, of their ``middle``."""
     one = setting.stretch
     if one is None:
         return ""
     at = "at" if one.begin.startswith("row") else "on"
     when = f"{at} {one.begin}" if one.begin == one.end else f"between {one.begin} and {one.end}"
-    share = "All of it" if one.carried >= 1.0 else f"{per_cent(one.carried)} of it"
+    share = f"{'All' if one.carried >= 1.0 else per_cent(one.carried)} of {what}"
     if middle is not None:
         half = (
             f"With both prices in the middle of their bounds it costs {_less_or_more(middle, setting.money)} per case"
@@ -286,32 +291,39 @@ def _carried(setting: Setting, middle: float | None = None) -> str:
     return f" {share} came {when}, in {per_cent(one.part)} of the cases: one event says little about other months."
 
 
+LOSES = {"saves": "loses", "saved": "lost", "would have saved": "would have lost"}
+
+
 def _bounded(lead: Policy, base: Policy, costs: str, setting: Setting) -> str:
-    """The verdict where labels are missing: what is sure, and what is not identified."""
+    """The verdict where labels are missing: what is sure, and what the log does not tell."""
     assert lead.low is not None
     assert lead.high is not None
     missing = f"{per_cent(setting.unlabelled)} of the rows have no label"
     other = the_baseline(base, setting)
     ends = [setting.money(abs(end)) for end in (lead.low, lead.high)]
-    carried, past = _carried(setting, lead.difference), setting.stretch is not None or lead.kind != GATE
+    carried = _carried(setting, lead.difference)
     if lead.high < 0.0:
         return (
             f"{costs}, {ends[1]} to {ends[0]} less than {other}. {missing}: whatever they are, it "
-            f"{'saved' if past else 'saves'} at least {setting.total(-lead.high * setting.scored_rows)} on "
+            f"{setting.verb('save')} at least {setting.total(-lead.high * setting.scored_rows)} on "
             f"{setting.scored_rows:,} cases.{carried}"
         )
     if lead.low > 0.0:
         return (
             f"{costs}, {ends[0]} to {ends[1]} more than {other}. {missing}: whatever they are, it "
-            f"{'lost' if past else 'loses'} at least {setting.total(lead.low * setting.scored_rows)} on "
+            f"{LOSES[setting.verb('save')]} at least {setting.total(lead.low * setting.scored_rows)} on "
             f"{setting.scored_rows:,} cases.{carried}"
         )
-    how = "" if setting.probabilities else (
-        " The columns of what was decided, and of the probability that its label would be seen, identify more "
-        "(--decided, --observed)."
-    )  # fmt: skip
+    how = ""
+    if not setting.probabilities and lead.kind == GATE:
+        how = (
+            " Columns of what was decided, and of the probability that its label would be seen, tell more "
+            "(--decided, --observed)."
+        )
+    elif not setting.probabilities:
+        how = " A column of the probability that the label would be seen tells more (--observed)."
     return (
-        f"{costs}, {other.replace(' (', ', ', 1).removesuffix(')')}: which of them is cheaper is not identified. "
+        f"{costs}, {other.replace(' (', ', ', 1).removesuffix(')')}: the log does not tell which of them is cheaper. "
         f"{missing}, and the difference is between {ends[0]} less and {ends[1]} more.{carried}{how}"
     )
 
@@ -330,9 +342,13 @@ def against_rivals(rivals: list[Versus], setting: Setting) -> list[str]:
     for rival in rivals:
         bounds = f"{_from_to(rival.low, rival.high, setting.money)} per case, whatever the missing labels are"
         told = in_words(rival) or f"{bounds}, and allowing for chance"
-        sure = "it is cheaper" if rival.high < 0.0 else "it is more expensive" if rival.low > 0.0 else ""
-        sure = sure or ("not identified" if rival.share is None else "the difference is within chance")
-        found.append(f"Against {INSTEAD[rival.kind]}: {told}; {sure}.")
+        doubt = ""
+        if rival.low <= 0.0 <= rival.high:
+            doubt = (
+                "the log does not tell which is cheaper" if rival.share is None else "the difference is within chance"
+            )
+        who = setting.who[0].lower() + setting.who[1:]
+        found.append(f"Compared with {INSTEAD[rival.kind]}, {who} costs {told}{'; ' + doubt if doubt else ''}.")
     return found
 
 
@@ -360,6 +376,13 @@ GATE_FILE = "gate.abstain"
 """The gate after the last row, in the folder of results."""
 
 
+CHECK = (
+    "Have a random share of the cases without a label checked{observed}, and run the command again: until then this "
+    "log does not tell which is cheaper."
+)
+ASKED = ", say in each row how probable its label was (--observed)"
+
+
 def next_steps(
     lead: Policy, rivals: list[Versus], setting: Setting, may_combine: bool, misread: Sequence[str] = ()
 ) -> list[str]:
@@ -373,16 +396,22 @@ def next_steps(
             f"First correct the answers of {' and '.join(misread)}, as the warning says, and run the command again: "
             "until then no price here means anything."
         ]
+    better = next((rival for rival in rivals if rival.kind in (TUNED, OWN) and rival.low > 0.0), None)
+    who = "the gate" if lead.kind == GATE else "what was decided"
+    instead = [] if better is None else [f"Consider {INSTEAD[better.kind]}: it is cheaper than {who} here."]
+    bounded = bool(setting.unlabelled) and lead.share is None and lead.low is not None and lead.high is not None
+    if bounded and lead.low <= 0.0 <= lead.high:  # type: ignore[operator]
+        return [*instead, CHECK.format(observed="" if setting.probabilities else ASKED)]
     if lead.kind != GATE:
-        return ["Carry on, and replay next month's cases with the same command."]
+        if lead.low is not None and lead.low > 0.0:
+            instead.append(f"Find out when it lost before you carry on: {setting.it} was cheaper.")
+        return instead or ["Carry on, and replay next month's cases with the same command."]
     found = []
     if may_combine and any(rival.kind == STACK and rival.low > 0.0 for rival in rivals):
         found.append("Run the command again with --combine: the models know more together, as the stack shows.")
     if lead.low is None or lead.high is None:
         return found
-    better = next((rival for rival in rivals if rival.kind in (TUNED, OWN) and rival.low > 0.0), None)
-    if better is not None:
-        found.append(f"Consider {INSTEAD[better.kind]}: it is cheaper than the gate here.")
+    found += instead
     if lead.high < 0.0:
         return [
             *found,
@@ -418,7 +447,10 @@ def per_year(lead: Policy, setting: Setting) -> list[str]:
     if lead.difference is None or lead.low <= 0.0 <= lead.high:
         return []
     if setting.stretch is not None:
-        return ["No amount per month or year is given, because one stretch of the log carries nearly all of it."]
+        return [
+            "No amount per month or year is given, because nearly all of the difference comes from one stretch of the "
+            "log."
+        ]
     rate = setting.scored_rows / setting.days
     each = [setting.total(abs(lead.difference) * rate * length) for length in (MONTH, YEAR)]
     ends = sorted(abs(end) * rate * YEAR for end in (lead.low, lead.high))

@@ -1,9 +1,10 @@
 """The page of the report: numbers in words, the table, the sections, and the template that lays them out."""
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..._core.files import write_bytes
 from ..._core.pages import environment
@@ -11,6 +12,9 @@ from ..policies import Policy, Replay
 from ..wording import against, column, decimals, in_words, mistakes, per_cent, unit_of
 from . import figures
 from .figures import MONEY, POLICIES, Drawn, Look, areas, bars, curves, lines, model_looks, share
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 CASES = 1_000
 """Savings are shown for this many cases."""
@@ -87,7 +91,8 @@ def money(replay: Replay) -> Money | None:
     elif lost:
         sentence = f"{subject} loses: it costs {size} more than {base} for every {CASES:,} cases{part}"
     else:
-        verb = "saves" if replay.stretch is None and replay.lead == "gate" else "saved"
+        verb = "saves" if replay.stretch is None else "would have saved"
+        verb = verb if replay.lead == "gate" else "saved"
         sentence = f"{subject} {verb} {size} for every {CASES:,} cases{part}"
     sentence += f". {_doubt(ends, lost)}" if ends is not None and saved != 0.0 else "."
     shown = "" if ends is None else _interval(ends, lost, largest)
@@ -161,12 +166,12 @@ MEANINGS = {
     "decided": "what was really decided at the time, as the log says.",
     "today": "the model and the threshold that you said are in use today.",
     "tuned": "one model and one threshold, the best on the first {first:,} cases with all their labels, then left "
-    "alone: what most people do today.",
+    "alone: what most teams do today.",
     "stack": "a logistic regression on what all models say. It sends a case to review if it expects a mistake to cost "
     "more, and is fitted again and again on the labels of its own answers: what a careful engineer would build.",
-    "retuned-own": "chosen again and again on recent cases, from the labels its own decisions brought: what people do "
-    "next. It never learns what became of the cases it sent to review.",
-    "retuned-all": "the same with the label of every case, which nobody has who hands cases over.",
+    "retuned-own": "chosen again and again on recent cases, from the labels its own decisions brought: the usual "
+    "next step. It never learns what became of the cases it sent to review.",
+    "retuned-all": "the same, but with the labels of all cases, also of those it sent to review.",
     "hindsight": "the one model and threshold that was best for the counted cases, chosen after the end: a yardstick.",
     "review": "every case goes to a person.",
     "always": "this model answers every case it has an answer for.",
@@ -207,6 +212,38 @@ def _row(replay: Replay, policy: Policy, mistakes: str, reviews: str) -> Row:
         share = f"{number(policy.low * price, size, sign=True)} to {number(policy.high * price, size, sign=True)}"
     return Row(policy.kind, policy.name, cost, mistakes, reviews, share.replace("-", MINUS),
                interval.replace("-", MINUS), amount, policy.beyond(replay.share))  # fmt: skip
+
+
+LABELS = {"answered": "of answered cases", "reviewed": "of reviewed cases", "both": "of all cases"}
+"""Which labels came back, in words."""
+
+
+def labels(replay: Replay) -> str:
+    """Which labels came back, in words; two probabilities are shares of answers and of reviews."""
+    answers, _, reviews = replay.labels.partition(",")
+    if not reviews:
+        return LABELS.get(replay.labels, replay.labels)
+    return f"of {per_cent(float(answers))} of the answers and {per_cent(float(reviews))} of the reviews"
+
+
+CODE = re.compile(r"--[a-z-]+|gate = [^\s,]+|gate\.\w+(?:\(\w+\))?|abstain serve|labels=\([^)]*\)")
+"""What one types, in sentences on what to do next."""
+
+
+def with_code(sentence: str) -> "Markup":
+    """A sentence with what one types as code.
+
+    >>> with_code("Then gate.peek(answers), or <this>.")
+    Markup('Then <code>gate.peek(answers)</code>, or &lt;this&gt;.')
+    """
+    from markupsafe import Markup
+
+    found, at = Markup(""), 0
+    for match in CODE.finditer(sentence):
+        found += sentence[at : match.start()]
+        found += Markup("<code>{}</code>").format(match[0])
+        at = match.end()
+    return found + sentence[at:]
 
 
 def meanings(replay: Replay) -> list[tuple[str, str]]:
@@ -324,9 +361,16 @@ def sections(replay: Replay) -> list[Section]:
 
 def _saved(replay: Replay) -> Section:
     what = "Each bar is a day." if replay.saved[0].begin[:3] != "row" else "Each bar is a tenth of the counted cases."
-    text = f"What was saved against {who(replay)[2]}; below 0 it was lost. {what} "
+    text = f"What was saved compared with {who(replay)[2]}; bars below 0 are losses. {what} "
     text += "If few bars carry it all, it was an event: do not expect it every month."
-    return Section("saved", "Where the saving came from", text, f"saved{_unit(replay)}", figures.saved(replay))
+    total = sum(part.saved for part in replay.saved)
+    return Section(
+        "saved",
+        f"Where the {'loss' if total < 0.0 else 'saving'} came from",
+        text,
+        f"saved{_unit(replay)}",
+        figures.saved(replay),
+    )
 
 
 def _unit(replay: Replay) -> str:
@@ -341,7 +385,7 @@ def _policies(replay: Replay) -> Iterator[Section]:
         "left is what the tuned threshold was chosen on: it knew these cases beforehand, so they do not count."
     )
     if replay.left_out and replay.effective is None:
-        text += " Where labels are missing, the line is half way between the best case and the worst."
+        text += " Where labels are missing, the line is halfway between the best case and the worst."
     drawn = lines(figures.prices(replay), POLICIES, MONEY)
     yield Section("prices", "Price over time", text, f"price per case{_unit(replay)}", drawn)
     text = "How much work was left to people."
@@ -428,6 +472,8 @@ def html(replay: Replay) -> str:
             sections=found,
             retuned=retuned(replay),
             unit=unit_of(replay.price, replay.unit),
+            labels=labels(replay),
+            next=[with_code(sentence) for sentence in replay.next],
             made=f"{today.day} {today:%B %Y}",
             version=__version__,
             figures={section.key: section.drawn.figure for section in found},
