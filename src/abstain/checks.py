@@ -142,6 +142,17 @@ def _learn(learner: Learner, decision: Decision, label: Any) -> None:
         learner.close(decision, label)
 
 
+def check_numbers(make: Make, X: Table, y: Table) -> None:
+    """What was learnt fits into a file: numbers are finite, and not negative unless `signed` names them."""
+    learner = make()
+    simulate(learner, X, y)
+    try:
+        with learner.lock:
+            learner.set_arrays(learner.arrays())
+    except ValueError as error:
+        raise AssertionError(str(error)) from error
+
+
 def check_online_equals_simulated(make: Make, X: Table, y: Table) -> None:
     """Playing round by round gives the same bits as simulating, with and without a delay."""
     for delay in (0, 1, 13, len(X)):
@@ -400,6 +411,7 @@ def check_report(make: Make, X: Table, y: Table) -> None:
 
 
 CHECKS: tuple[Callable[[Make, Table, Table], None], ...] = (
+    check_numbers,
     check_online_equals_simulated,
     check_simulate_goes_on,
     check_hidden_labels,

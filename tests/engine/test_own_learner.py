@@ -168,6 +168,23 @@ def test_weights_of_something_else_are_refused():
         type("Wrong", (ab.extend.WeightedLearner,), {"weight_kernels": ab.extend.WeightKernels(rate=len)})
 
 
+@ab.extend.kernel
+def nonsense(j, squares, measured, own, s):
+    return np.nan
+
+
+class Nonsense(ab.extend.WeightedLearner):
+    """A learner whose rate is not a number."""
+
+    weight_kernels = ab.extend.WeightKernels(rate=nonsense)
+
+
+def test_a_rate_that_is_not_a_number_is_found():
+    experts = ab.experts.hyperplanes(2, 4, 5, seed=0)
+    with pytest.raises(AssertionError, match="expected finite numbers in numbers, got nan"):
+        check_learner(lambda: Nonsense(experts, cost=0.3, seed=1))
+
+
 PLAY = """
 import sys
 import numpy as np
