@@ -105,11 +105,12 @@ def _shrink_team(team: int, j: int, s: Memories) -> tuple[float, float]:
 def learn_shared_rules(
     abstains: Bools, moved: bool, cost: float, cheaper: float, j: int, s: Memories
 ) -> tuple[float, float, float]:  # fmt: skip
-    """Learn the estimates of a round: the means of Lhat and Lhat^2 before, if asked for, the sum of the weights after.
+    """Learn the estimates of a round and count it for those who predict; the means of Lhat and Lhat^2 before, if asked
+    for, and the sum of the weights after.
 
     ``moved`` says whether there are estimates for those who predict, other than 0.
     """
-    paid, factor, sums, rule = s.paid[j], s.factor[j], s.sums[j], s.layout.rule
+    paid, factor, sums, answered, rule = s.paid[j], s.factor[j], s.sums[j], s.answered[j], s.layout.rule
     before = mean = squares = after = 0.0
     for team in range(paid.size):
         mass = factor[team] * sums[team]
@@ -120,10 +121,12 @@ def learn_shared_rules(
             paid[team] += cost
             less = factor[team] * cheaper
             factor[team] = less if less > TINY else 0.0
-        elif moved:
-            of_team, of_squares = _shrink_team(team, j, s)
-            mean += factor[team] * of_team
-            squares += factor[team] * of_squares
+        else:
+            answered[team] += 1.0
+            if moved:
+                of_team, of_squares = _shrink_team(team, j, s)
+                mean += factor[team] * of_team
+                squares += factor[team] * of_squares
         after += factor[team] * sums[team]
     return mean / before, squares / before, after
 
@@ -246,8 +249,11 @@ def learn_own_rules(
 ) -> tuple[float, float, float]:  # fmt: skip
     """Learn the estimates of a round: the means of Lhat and Lhat^2 before, if asked for, the sum of the weights after.
 
-    If not ``moved``, all predictors are alike: their estimates are 0.
+    The round is counted for those who predict. If not ``moved``, all predictors are alike: their estimates are 0.
     """
+    answered = s.answered[j]
+    for slot in range(np.uint64(answered.size)):
+        answered[slot] += 0.0 if abstains[slot] else 1.0
     sums, run, scored = s.sums[j], s.layout.run if moved else s.whole, s.mix.size > 1
     n_sums = np.uint64(sums.size)
     mean = squares = 0.0
@@ -378,19 +384,13 @@ def learn_by_rules(
 
 
 @inline
-def count_answers(abstains: Bools, j: int, lanes: Floats | None, shared: Ints | None, s: Memories) -> None:
-    """Count the round for those who predict, and the price of a capacity for those who were charged it."""
-    answered, beyond, extra = s.answered[j], s.beyond[j], s.extra[0]
-    if shared is not None:
-        for team in range(answered.size):
-            answered[team] += 0.0 if abstains[s.layout.rule[team]] else 1.0
-        for team in range(beyond.size):
-            beyond[team] += 0.0 if abstains[s.layout.rule[team]] == s.relative else extra
-    if lanes is not None:
-        for slot in range(np.uint64(answered.size)):
-            answered[slot] += 0.0 if abstains[slot] else 1.0
-        for slot in range(np.uint64(beyond.size)):
-            beyond[slot] += 0.0 if abstains[slot] == s.relative else extra
+def count_prices(abstains: Bools, j: int, bucket: Any, s: Memories) -> None:
+    """Count the price of a capacity for those who were charged it."""
+    if bucket is None:
+        return
+    beyond, extra, alone, rule = s.beyond[j], s.extra[0], s.layout.alone, s.layout.rule
+    for i in range(np.uint64(beyond.size)):
+        beyond[i] += 0.0 if abstains[i if alone else np.uint64(rule[i])] == s.relative else extra
 
 
 @inline

@@ -18,7 +18,7 @@ from ...typing import Array, Bools, Floats
 from .drawing import abstains_on, answer, draw, teaches_nothing
 from .limits import LIMITS, Bucket, is_empty, priced, take
 from .mixture import (
-    count_answers,
+    count_prices,
     fade_all,
     learn_by_rules,
     mean_estimate,
@@ -163,7 +163,7 @@ def learn_memory(
             m.estimate[p], m.shrink[p] = 0.0, 1.0
     cheaper = spared(abstains, old, paid, math.exp(-old * paid), m.share, m)
     mean, squares, after = learn_by_rules(abstains, moved, paid, cheaper, j, m.lanes, m.shared, m)
-    count_answers(abstains, j, m.lanes, m.shared, m)
+    count_prices(abstains, j, m.bucket, m)
     squares = (1.0 - aside) * squares + aside * square
     numbers[LEARNT] += 1.0
     anew = numbers[LEARNT] % m.renew == 0.0
