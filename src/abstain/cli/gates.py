@@ -169,10 +169,8 @@ def export(
         if labelled and truth is not None and options is not None:
             from ..replay.cases import as_given
 
-            try:
-                options = as_given(options)
-            except InputError:  # stakes set the prices, which such a file has no column for
-                options = None
+            # Where stakes set the prices, such a file has no column for them.
+            options = as_given(options) if options.mistake_column is None else None
         if labelled and options is not None:
             asked = options.command(str(out), "out/replay", None if truth is None else str(truth))
             say(console, "To see what it saved:", f"  {asked}")
