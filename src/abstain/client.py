@@ -476,7 +476,8 @@ class Client(_Calls):
             case: Your own id of the case.
             label: The truth.
             source: "review", "outcome" or "audit": where it comes from, to have that checked.
-            correction: Whether an earlier label was wrong: the new one is kept for evaluation.
+            correction: Whether an earlier label was wrong: the new one is kept for evaluation. It replaces a label
+                that is held for a case not known yet.
 
         Returns:
             The case and the status: learnt, duplicate, expired, unknown (held until the case comes), unused or

@@ -251,6 +251,51 @@ def test_models_may_have_the_names_of_other_columns(tmp_path, monkeypatch):
     assert set(log["decided"]) <= {"model_case", "model_review", "review"}
 
 
+@pytest.mark.parametrize("end", ["parquet", "csv", "jsonl"])
+def test_models_may_have_names_that_look_like_patterns(tmp_path, monkeypatch, end):
+    monkeypatch.chdir(tmp_path)
+    number = {"ham": 0, "spam": 1}
+    rows = [(case, number[label], {"^.*$": {**answers["a"], "answer": number[answers["a"]["answer"]]}, "*": None})
+            for case, label, answers in made(130)]  # fmt: skip
+    fill("sqlite:///gates.db", {"models": ["^.*$", "*"], "cost": 0.2, "today": ["^.*$", 0.8]}, rows)
+    shown = run("gates", "export", "g", "--out", f"log.{end}")
+    found = run(*shlex.split(shown.splitlines()[-1])[1:], "--seeds", "1")
+    assert "as it was decided" in found
+    assert "today: ^.*$ from 0.8 on" in found
+
+
+@pytest.mark.parametrize("end", ["parquet", "csv", "jsonl"])
+def test_classes_may_be_empty_or_look_missing(tmp_path, monkeypatch, end):
+    monkeypatch.chdir(tmp_path)
+    named = {"ham": "", "spam": "NA"}
+    rows = [(case, named[label], {"a": {**answers["a"], "answer": named[answers["a"]["answer"]]}, "b": None})
+            for case, label, answers in made(130)]  # fmt: skip
+    mistake = {"kinds": [{"said": "", "true": "NA", "price": 5.0}], "other": 4.0}
+
+    async def label_all(service):
+        for case, label, _ in rows:
+            await service.label("g", case, LabelBody(label=label))
+
+    fill("sqlite:///gates.db", {"review_price": 1.0, "mistake_price": mistake}, rows, more=label_all)
+    shown = run("gates", "export", "g", "--out", f"log.{end}")
+    assert "130 cases, 130 with a label" in shown
+    asked = shlex.split(shown.splitlines()[-1])[1:]
+    assert '"":"NA"=5' in asked
+    run(*asked, "--seeds", "1")
+    result = json.loads((tmp_path / "out" / "replay" / "replay.json").read_text(encoding="utf-8"))
+    assert result["without_label"] == 0
+    wrong = sum(answers["a"]["answer"] != label for _, label, answers in rows[13:])
+    assert result["policies"][0]["mistakes"] == pytest.approx(wrong / 117)
+
+
+def test_no_two_classes_get_the_same_text():
+    from abstain.cli.gates import _text
+
+    texts = ["", "NA", '""', '"NA"', '""NA""', " ", '"', "x", '"x"']
+    assert len({_text(one) for one in texts}) == len(texts)
+    assert [_text(one) for one in texts[-2:]] == texts[-2:]
+
+
 def test_the_export_has_no_labels_that_were_not_drawn(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     url = "sqlite:///gates.db"

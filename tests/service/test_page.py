@@ -381,6 +381,28 @@ def test_a_gate_that_cannot_be_read_hides_no_others(api, monkeypatch):
     reply = api.get("/ui")
     assert reply.status_code == 200
     assert "/ui/gates/g" in reply.text
+    assert "Not all of its numbers can be shown" in reply.text
+
+
+def test_an_unexpected_error_of_one_gate_leaves_the_others_on_the_page(tmp_path, monkeypatch, caplog):
+    async def savings_of(service, name, **rest):
+        if name == "broken":
+            raise ZeroDivisionError("of no case")
+        return await measured(service, name, **rest)
+
+    measured = routes.savings_of
+    monkeypatch.setattr(routes, "savings_of", savings_of)
+    with sqlite(tmp_path / "gates.db") as store, serving(store) as client:
+        for name in ("broken", "fine"):
+            assert client.put(f"/v1/gates/{name}", json=GATE).status_code == 201
+        reply = client.get("/ui")
+    assert reply.status_code == 200
+    broken, fine = reply.text.split("/ui/gates/broken")[1].split("/ui/gates/fine")
+    assert "Not all of its numbers can be shown" in broken
+    assert "can be shown" not in fine
+    assert "Prices and savings are those of the last 30 days" in reply.text
+    logged = [one for one in caplog.records if one.message == "gate not shown"]
+    assert [(one.fields["gate"], one.exc_info[0]) for one in logged] == [("broken", ZeroDivisionError)]
 
 
 def test_a_gate_that_was_stopped_says_why():

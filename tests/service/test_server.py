@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import inspect
 import json
 import random
@@ -20,7 +21,7 @@ from abstain.service.keys import new_key
 from abstain.service.server import _Protocol, is_loopback, serve, server_of
 from abstain.service.store import StoreError
 
-from .serving import GATE, Process, case, sqlite
+from .serving import GATE, Process, case, serving, sqlite
 
 
 @pytest.fixture
@@ -131,6 +132,21 @@ def test_a_server_that_is_told_to_stop_snapshots_and_ends_well(file, tmp_path):
     said: list[str] = []
     assert serve(f"sqlite:///{file}", check=True, say=said.append) == 0
     assert said == ["g: running", "1 gates, 0 stopped"]
+
+
+def test_a_call_that_is_cut_off_at_the_end_gets_503(file, monkeypatch, caplog):
+    monkeypatch.setattr("abstain.service.server.GRACE_SECONDS", 1)
+    head = "POST /v1/gates/g/decisions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n"
+    with sqlite(file) as store, contextlib.ExitStack() as stack:
+        with serving(store) as client:
+            client.put("/v1/gates/g", json=GATE)
+            address = client.base_url.host, client.base_url.port
+            held_back = stack.enter_context(socket.create_connection(address, timeout=30))
+            held_back.sendall(f"{head}{{".encode())
+            client.get("/healthz")  # by another connection: the call is under way by then
+        reply = held_back.recv(10_000)
+    assert reply.startswith(b"HTTP/1.1 503 ")
+    assert not [one for one in caplog.records if one.exc_info]
 
 
 class Load:

@@ -386,8 +386,6 @@ def test_an_audit_is_learnt_also_if_an_outcome_that_does_not_count_came_before(t
         for name in (one, two, three):
             assert (await service.label("g", name, label("y", source="outcome"))).status == "unused"
             assert (await service.label("g", name, label("y", source="outcome"))).status == "duplicate"
-        with pytest.raises(Conflict):
-            await service.label("g", one, label("x", source="audit"))
         assert (await service.label("g", one, label("y", source="audit"))).status == "learnt"
         assert (await service.label("g", one, label("y", source="audit"))).status == "duplicate"
         assert (await service.label("g", two, label("x", correction=True))).status == "corrected"
@@ -403,6 +401,60 @@ def test_an_audit_is_learnt_also_if_an_outcome_that_does_not_count_came_before(t
 
     settings = {"labels": [0.05, 1.0], "window": 60.0, "on_expiry": "assume:x"}
     scenario_with(tmp_path, steps, settings, clock=clock)
+
+
+@pytest.mark.parametrize("correction", [False, True])
+def test_an_audit_that_contradicts_an_outcome_is_learnt(tmp_path, correction):
+    """The mistakes that outcomes hide are what audits are for."""
+
+    async def steps(service):
+        replies = await service.decide_many("g", [body for body, _ in stream(60)])
+        one, two = [reply.case for reply in replies if reply.action == "answer"][:2]
+        for name in (one, two):
+            assert (await service.label("g", name, label("y", source="outcome"))).status == "unused"
+        assert (await service.label("g", two, label("z", source="outcome", correction=True))).status == "corrected"
+        for name in (one, two):
+            audit = label("x", source="audit", correction=correction)
+            assert (await service.label("g", name, audit)).status == "learnt"
+            found = await service.decision("g", name)
+            assert (found.state, found.label, found.label_source, found.correction) == ("closed", "x", "audit", None)
+        with pytest.raises(Conflict):
+            await service.label("g", one, label("y", source="audit"))
+        assert (await service.gate("g")).open == len(gate_of(service).pending) == 58
+        service._slots["g"].hosted = None  # read back
+        assert (await service.health("g"))["pending"] == 58
+        assert (await service.gate("g")).mismatches == 0
+
+    scenario_with(tmp_path, steps, {"labels": [0.05, 1.0]})
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_held_label_can_be_corrected(tmp_path, at_once):
+    async def steps(service):
+        calls = [service.label("g", "one", label(said, correction=said == "y")) for said in "xy"]
+        replies = await asyncio.gather(*calls) if at_once else [await call for call in calls]
+        assert [reply.status for reply in replies] == ["unknown", "unknown"]
+        with pytest.raises(Conflict, match="correction: true"):
+            await service.label("g", "one", label("x"))
+        await service.decide("g", case("one"))
+        assert (await service.decision("g", "one")).label == "y"
+        assert service.store.find("g", ["one"])[1] == {}
+
+    scenario_with(tmp_path, steps)
+
+
+def test_the_store_counts_as_open_what_the_gate_waits_for(tmp_path):
+    """Other replicas ask the store: a case of a paused gate waits for a person, but the gate for no label."""
+
+    async def steps(service):
+        await service.decide_many("g", [body for body, _ in stream(5)])
+        await service.label("g", "case 0", label("x"))
+        await service.set_mode("g", "paused")
+        await service.decide("g", case("paused"))
+        assert (await service.gate("g")).open == 4
+        assert service.store.counts() == {"g": (6, 4)}
+
+    scenario_with(tmp_path, steps)
 
 
 def test_cases_expire_also_if_the_clock_was_ahead_and_was_set_back(tmp_path, monkeypatch):

@@ -145,7 +145,8 @@ def export(
 ) -> None:
     """Write a gate's cases with their labels as a log for abstain replay, also while the server runs.
 
-    A .jsonl file has the gate's cases, and a file of labels is written beside it.
+    A .jsonl file has the gate's cases, and a file of labels is written beside it. A class that a replay would take for
+    a missing value, such as NA or the empty text, is written in quotation marks.
 
     Example: abstain gates export spam --out log.parquet
     """
@@ -169,10 +170,8 @@ def export(
         if labelled and truth is not None and options is not None:
             from ..replay.cases import as_given
 
-            try:
-                options = as_given(options)
-            except InputError:  # stakes set the prices, which such a file has no column for
-                options = None
+            # Where stakes set the prices, such a file has no column for them.
+            options = as_given(options) if options.mistake_column is None else None
         if labelled and options is not None:
             asked = options.command(str(out), "out/replay", None if truth is None else str(truth))
             say(console, "To see what it saved:", f"  {asked}")
@@ -215,6 +214,14 @@ def _name(model: str) -> str:
     return f"{PREFIX}{model}" if bare in OWN else model
 
 
+def _text(value: Any) -> str:
+    """A class in the log: in quotation marks if a replay would read it as missing; no two classes get the same."""
+    from ..replay.log import MISSING
+
+    text = str(value)
+    return f'"{text}"' if text.strip().strip('"').strip() in MISSING else text
+
+
 def _source(case: "CaseRecord") -> str | None:
     """Where a label came from, if somebody said so."""
     from ..service.hosted import ASSUMED
@@ -244,6 +251,7 @@ def log_of(gate: "GateRecord", cases: "Iterator[CaseRecord]") -> "tuple[pl.DataF
         gate's prices.
     """
     import polars as pl
+    from polars.selectors import by_name  # `pl.col` takes some names for patterns
 
     from ..gate.answers import ANSWER, NUMBER, REVIEW, Labels, Task
     from ..service.bodies import Answer
@@ -297,13 +305,13 @@ def log_of(gate: "GateRecord", cases: "Iterator[CaseRecord]") -> "tuple[pl.DataF
                     said.confidence if task.kind != NUMBER else (1.0 - said.confidence) * task.max_error
                 )
         kinds |= {type(value) for value in plain.values() if value is not None}
-        rows.append(row | {key: None if value is None else str(value) for key, value in plain.items()})
+        rows.append(row | {key: None if value is None else _text(value) for key, value in plain.items()})
         if len(rows) == SLICE:
             flush()
     flush()
     table = pl.concat(frames, how="diagonal")
     if task.kind == NUMBER or kinds == {int}:  # else texts
-        table = table.with_columns(pl.col(LABEL, *names).cast(pl.Float64 if task.kind == NUMBER else pl.Int64))
+        table = table.with_columns(by_name(LABEL, *names).cast(pl.Float64 if task.kind == NUMBER else pl.Int64))
     if table[STAKE].null_count() == len(table):
         table = table.drop(STAKE)
     return _with_options(settings, table, names, end)
@@ -354,7 +362,7 @@ def _of_mistakes(price: Any) -> tuple[Any, tuple[tuple[str, str, float], ...]]:
     """The price of mistakes, and the prices of kinds that differ from it."""
     if not isinstance(price, dict) or "kinds" not in price:
         return price, ()
-    fixed = [(str(one["said"]), str(one["true"]), one["price"]) for one in price["kinds"]]
+    fixed = [(_text(one["said"]), _text(one["true"]), one["price"]) for one in price["kinds"]]
     rest = [one for _, _, one in fixed if isinstance(one, dict)]
     rest += [] if price["other"] is None else [price["other"]]
     if any(one != rest[0] for one in rest):

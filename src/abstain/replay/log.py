@@ -289,8 +289,10 @@ class Log:
         They are written to ``scratch`` first, so that a CSV is read only once; a Parquet file may have all rows in one
         group.
         """
+        from polars.selectors import by_name  # names such as "^.*$" would be taken for patterns
+
         with reading(self.path, self.is_parquet):
-            self.scan().select(list(dict.fromkeys(columns))).sink_parquet(
+            self.scan().select([by_name(name) for name in dict.fromkeys(columns)]).sink_parquet(
                 scratch, row_group_size=SLICE, compression="lz4", statistics=False
             )
         return Slices(scratch)

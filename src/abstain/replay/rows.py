@@ -498,8 +498,9 @@ def _count_due(rows: Rows, times: Ints, options: Options) -> None:
 def without_label(slices: Slices, column: str) -> int:
     """How many rows have no label."""
     import polars as pl
+    from polars.selectors import by_name  # a name may look like a pattern
 
-    whole = pl.scan_parquet(slices.path, glob=False).select(column)
+    whole = pl.scan_parquet(slices.path, glob=False).select(by_name(column))
     return sum(int(blank(whole.slice(begin, SLICE).collect()[column]).sum()) for begin in range(0, slices.rows, SLICE))
 
 

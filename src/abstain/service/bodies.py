@@ -237,7 +237,10 @@ class GateReply(Reply):
     state: str = Field(description='"running", or "stopped: " and the reason.')
     created: float = Field(description="When it was created, in seconds since 1970.")
     seq: int = Field(description="The number of its last event.")
-    decided: int = Field(description="The cases that the gate itself has decided or watched.")
+    decided: int = Field(
+        description="The cases that the gate itself has decided or watched; in a list of gates those of other replicas "
+        "also count cases that came while they were paused."
+    )
     open: int = Field(description="The cases whose label the gate still waits for.")
     mismatches: int = Field(default=0, description="Events that another version of the library decided otherwise.")
 
@@ -432,7 +435,9 @@ class LabelBody(Body):
     label: Plain = Field(description="The true class or number.")
     source: Source | None = Field(default=None, description="Where it comes from, to have that checked.")
     correction: bool = Field(
-        default=False, description="Whether it corrects a label that came before; kept for evaluation, not learnt."
+        default=False,
+        description="Whether it corrects a label that came before; kept for evaluation, not learnt, unless it is the "
+        "audit that the gate waits for, or its case is not known yet.",
     )
 
 

@@ -130,6 +130,10 @@ class Front:
                 await problem(error)(scope, receive, answer)
         except ClientDisconnect:
             about["disconnected"] = True
+        except asyncio.CancelledError:  # the server stops, and the time of calls under way is over
+            about["cancelled"] = True
+            if not status:
+                await problem(NotReady("The server stops."))(scope, receive, answer)
         except Exception:
             LOG.exception("unexpected error", extra={"fields": {"request_id": request_id, **about}})
             if not status:

@@ -473,10 +473,7 @@ class Hosted:
                 self.label(body.case, label, batch)
             except Invalid:  # its source does not fit the action, which shows only now: it is of another case
                 batch.unfit += 1
-            if waiting in batch.changes.held:
-                batch.changes.held.remove(waiting)
-            else:
-                batch.changes.released.append(body.case)
+            self._release(waiting, batch)
         return reply
 
     def _check_kinds(self, body: DecisionBody) -> None:
@@ -539,7 +536,7 @@ class Hosted:
             raise invalid(error) from None
         written = as_json(label)
         if record is None:
-            return self._hold(case, written, body.source, batch)
+            return self._hold(case, written, body, batch)
         if record.label is not None and record.label_source != ASSUMED and not self._audits(record, written, body):
             return self._again(record, written, body.correction, batch)
         fits = (body.source != "review" or record.action == REVIEW) and (
@@ -547,7 +544,7 @@ class Hosted:
         )
         if not fits:
             raise Invalid.at("source", f"the case's action is {record.action!r}, so its label cannot be from there")
-        new = {"label": written, "label_source": body.source, "label_at": batch.now}
+        new = {"label": written, "label_source": body.source, "label_at": batch.now, "correction": None}
         new["price"] = self._price_of(record, label)
         if record.state == "expired":
             batch.add_event("unused", case, {"label": label, "source": body.source, "why": "expired"})
@@ -568,15 +565,28 @@ class Hosted:
             batch.update(record, state="closed", **new)
         return LabelReply(case=case, status="learnt" if why is None else "unused", detail=why)
 
-    def _hold(self, case: str, written: str, source: str | None, batch: Batch) -> LabelReply:
+    def _hold(self, case: str, written: str, body: LabelBody, batch: Batch) -> LabelReply:
         waiting = batch.held.get(case)
         if waiting is not None and not _same(waiting.label, written):
-            raise Conflict(f"case {case!r} is not known yet, and another label is held for it: {waiting.label}")
+            if not body.correction:
+                raise Conflict(
+                    f"case {case!r} is not known yet, and the label {waiting.label} is held for it; to replace that, "
+                    "send correction: true"
+                )
+            self._release(waiting, batch)
+            waiting = None
         if waiting is None:
-            waiting = HeldRecord(self.record.name, case, written, source, batch.now, batch.now + self.hold)
+            waiting = HeldRecord(self.record.name, case, written, body.source, batch.now, batch.now + self.hold)
             batch.held[case] = waiting
             batch.changes.held.append(waiting)
         return LabelReply(case=case, status="unknown", detail="no such case yet: the label is held for a while")
+
+    def _release(self, waiting: HeldRecord, batch: Batch) -> None:
+        """Hold a label no more."""
+        if waiting in batch.changes.held:
+            batch.changes.held.remove(waiting)
+        else:
+            batch.changes.released.append(waiting.case)
 
     def _again(self, record: CaseRecord, written: str, correction: bool, batch: Batch) -> LabelReply:
         latest = record.label if record.correction is None else record.correction
@@ -593,9 +603,12 @@ class Hosted:
         return LabelReply(case=record.case, status="corrected", detail="kept for evaluation, not learnt")
 
     def _audits(self, record: CaseRecord, written: str, body: LabelBody) -> bool:
-        """Return whether a label says the same as one that was kept, and is the one that the gate waits for."""
-        same = record.state == "open" and _same(written, record.label) and not body.correction
-        return same and self._unused(record, body.source) is None
+        """Return whether a label is the one that the gate waits for, though another one was kept: an audit, whatever it
+        says, or a label without a source that says the same.
+        """
+        same = _same(written, record.label) and not body.correction
+        waits = record.state == "open" and (body.source == "audit" or same)
+        return waits and self._unused(record, body.source) is None
 
     def _unused(self, record: CaseRecord, source: str | None) -> str | None:
         """Return why the gate does not learn from a label; None if it does."""

@@ -260,8 +260,7 @@ class Service:
             for record in await self._read(self.store.gates):
                 if record.name not in slots:
                     elsewhere = slots[record.name] = _Slot(record)
-                    known = counts.get(record.name, {})
-                    elsewhere.decided, elsewhere.open = sum(known.values()), known.get("open", 0)
+                    elsewhere.decided, elsewhere.open = counts.get(record.name, (0, 0))
         return [self._reply_of(slots[name]) for name in sorted(slots)]
 
     async def gate(self, name: str) -> GateReply:

@@ -392,13 +392,15 @@ class SqlStore:
             number = at.scalar(select(func.count()).select_from(CASES).where(ours)) or 0
             return number, at.scalar(select(of.at).where(ours).order_by(of.seq).limit(1))
 
-    def counts(self) -> dict[str, dict[str, int]]:
-        """Return how many cases each gate has in each state."""
-        of, found = CASES.c, dict[str, dict[str, int]]()
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """Return how many cases each gate has, and of how many it waits for the label."""
+        of = CASES.c
+        awaited = select(of.gate, func.count()).group_by(of.gate)
+        awaited = awaited.where(of.gate.in_(select(GATES.c.name)), of.state == "open", of.handle.is_not(None))
         with store_errors("read"), self.engine.connect() as at:
-            for gate, state, number in at.execute(select(of.gate, of.state, func.count()).group_by(of.gate, of.state)):
-                found.setdefault(gate, {})[state] = number
-        return found
+            cases = at.execute(select(of.gate, func.count()).group_by(of.gate)).all()
+            waiting: dict[str, int] = {row[0]: row[1] for row in at.execute(awaited)}
+        return {gate: (number, waiting.get(gate, 0)) for gate, number in cases}
 
     def decided(self, gate: str, since: float | None, until: float | None) -> list[CaseRecord]:
         of = CASES.c

@@ -6,7 +6,6 @@ The page changes nothing itself. Its script calls the same HTTP interface as eve
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gzip
 import hashlib
 import re
@@ -24,7 +23,7 @@ from starlette.responses import RedirectResponse, Response
 
 from ..._core.pages import environment
 from ..bodies import GATE_NAME
-from ..front import COOKIE, Door, GateRoute
+from ..front import COOKIE, LOG, Door, GateRoute
 from ..keys import permits
 from ..problems import NotFound, ServiceError, Unauthorized
 from ..savings import Savings, savings_of
@@ -152,12 +151,21 @@ def router(service: Service, door: Door) -> APIRouter:
         running = [gate for gate in shown if gate.state == "running"]
         found: dict[str, Savings] = {}
         alarms = dict(service.counters.alarms)
+        unread: set[str] = set()
         if len(running) <= MOST_MEASURED:
             for gate in running:
-                with contextlib.suppress(ServiceError):  # a gate that cannot be read hides no others
+                try:  # a gate that cannot be read hides no others
                     found[gate.name] = await meters.read(gate.name, views.DEFAULT, now)
                     alarms[gate.name] = len((await service.health(gate.name))["alarms"])
-        rows = [views.overview(gate, found.get(gate.name), alarms.get(gate.name, 0)) for gate in shown]
+                except ServiceError:
+                    unread.add(gate.name)
+                except Exception:
+                    LOG.exception("gate not shown", extra={"fields": {"gate": gate.name}})
+                    unread.add(gate.name)
+        rows = [
+            views.overview(gate, found.get(gate.name), alarms.get(gate.name, 0), unread=gate.name in unread)
+            for gate in shown
+        ]
         return page("gates.html", rows=rows, host=request.url.netloc, has_key=key is not None, now=now)
 
     @routes.get("/gates/{gate}", openapi_extra=read)

@@ -136,14 +136,14 @@ def label(value: Any) -> str:
 # Pages.
 
 
-def overview(gate: GateReply, savings: Savings | None, alarms: int) -> dict[str, Any]:
-    """The row of a gate among all."""
+def overview(gate: GateReply, savings: Savings | None, alarms: int, *, unread: bool = False) -> dict[str, Any]:
+    """The row of a gate among all; ``unread`` if not all of its numbers could be read."""
     made = savings.policies[0] if savings is not None and savings.policies else None
     return {
         "name": gate.name, "mode": gate.mode, "state": gate.state, "decided": gate.decided, "open": gate.open,
         "alarms": alarms, "price": None if made is None else made.price,
         "reviewed": None if made is None else made.reviewed, "savings": savings,
-        "models": gate.settings.get("models", []),
+        "unread": unread, "models": gate.settings.get("models", []),
     }  # fmt: skip
 
 
