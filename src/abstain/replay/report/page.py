@@ -439,7 +439,7 @@ def _results(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
             text += f" Shown are the {figures.MOST_LINES} models the gate followed most."
         shows = figures.trade(replay)
         axis = f"price of mistakes per answered case{_unit(replay)}"
-        yield Section("curves", "Cost of mistakes by share answered", text, axis, curves(shows, looks))
+        yield Section("curves", "Price of mistakes by share answered", text, axis, curves(shows, looks))
     if replay.mistakes:
         text = "Cases that were answered wrongly, by what the right answer was."
         text += " Rows without a label are not among them." if replay.left_out else ""
