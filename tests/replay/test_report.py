@@ -614,5 +614,5 @@ def test_shares_below_each_other_have_the_same_decimals():
 
 def test_without_prices_a_unit_is_a_mistake():
     _, seen = read(page.html(REPLAYS["loses"]))
-    assert "No prices were given, so costs are counted in mistakes." in seen
+    assert "Without prices, everything is counted in mistakes." in seen
     assert "mistakes more than one threshold" in seen

@@ -147,10 +147,11 @@ def prices(options: Options, max_stake: float) -> list[str]:
         return [f"A mistake costs what {options.mistake_column} says, at most {most}, its largest value."]
     if options.cost is None and options.review_price is None:
         return [
-            f"You gave no prices, so costs are counted in mistakes, and a review costs {COST:g} of a mistake (--cost)."
+            "You gave no prices, so everything is counted in mistakes, and a review costs "
+            f"{COST:g} of a mistake (--cost)."
         ]
     if options.review_price is not None and not options.unit:
-        return ["All costs are in the unit of the prices that you gave; --unit names it."]
+        return ["All prices are in the unit of those that you gave; --unit names it."]
     return []
 
 
@@ -302,6 +303,8 @@ def _bounded(lead: Policy, base: Policy, costs: str, setting: Setting) -> str:
     other = the_baseline(base, setting)
     ends = [setting.money(abs(end)) for end in (lead.low, lead.high)]
     carried = _carried(setting, lead.difference)
+    if lead.low == lead.high == 0.0:
+        return f"{costs}, exactly as much as {other}, whatever the labels are that are missing."
     if lead.high < 0.0:
         return (
             f"{costs}, {ends[1]} to {ends[0]} less than {other}. {missing}: whatever they are, it "

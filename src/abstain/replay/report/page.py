@@ -136,9 +136,7 @@ def prices(replay: Replay) -> str:
         return f"A review costs {review}, a mistake what is at stake in the case"
     whole = "mistake" if replay.max_error is None else f"whole mistake, an error of {replay.max_error:g} or more,"
     if replay.price == 1.0 and not replay.unit:
-        return (
-            f"No prices were given, so costs are counted in mistakes. A review costs {review} of a {whole.rstrip(',')}"
-        )
+        return f"Without prices, everything is counted in mistakes. A review costs {review} of a {whole.rstrip(',')}"
     return f"A review costs {review}, a {whole} {mistake}"
 
 
