@@ -229,3 +229,13 @@ def test_examples_are_the_galleries_five():
     assert len(scripts) == 5
     study = tomllib.loads((ROOT / "examples" / "own" / "mine.toml").read_text(encoding="utf-8"))
     assert "greedy:EpsilonGreedy" in {learner["kind"] for learner in study["learners"].values()}
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda page: page.name
+)
+def test_a_page_is_whole_and_says_price_per_case(page):
+    """No two versions side by side; and one word, in the report as on the pages, for what a case costs on average."""
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"^(<{7}|>{7}) ", text, re.MULTILINE)
+    assert not re.search(r"\bcosts? per case", text, re.IGNORECASE)

@@ -359,3 +359,59 @@ def test_meanings():
         0,
         0,
     ]
+
+
+def european(frame, tmp_path, *columns):
+    """Write a log with ``;``, and decimal commas in some columns; classes have a comma, too."""
+    comma = pl.col(columns).cast(pl.String).str.replace(".", ",", literal=True)
+    frame.with_columns(comma).write_csv(tmp_path / "log.csv", separator=";")
+
+
+def test_decimal_commas(tmp_path):
+    """They are read where a number is expected; the class 1,5 is a text, and not the class 1.5."""
+    classes = ("1,5", "1.5", "2,5")
+    frame = small_log(400, classes=classes).with_columns(amount=pl.int_range(400) % 7 + 1.25)
+    given = {"cost": None, "review_price": 1.0, "mistake_column": "amount"}
+    whole = prices(played(frame, tmp_path, **given))
+    european(frame, tmp_path, "gbm_confidence", "rules_confidence", "amount")
+    for models in (options().models, ()):
+        found = replay(tmp_path / "log.csv", options(models=models, **given), tmp_path / "out")
+        assert prices(found) == whole
+        note = "Numbers with a decimal comma, as 0,9 for 0.9: gbm_confidence, rules_confidence, amount."
+        assert note in found.notes
+    assert {name for name, *_ in found.mistakes} == set(classes)
+
+
+def test_decimal_commas_of_labels_that_are_numbers(tmp_path):
+    rows = pl.int_range(300)
+    frame = pl.select(y=rows * 0.5, index=rows * 0.5 + rows % 3, e=rows % 3 * 0.5)
+    given = {"models": (model_columns("value", "m=index:e"),), "label": "y", "max_error": 4.0}
+    whole = prices(played(frame, tmp_path, **given))
+    european(frame, tmp_path, "y", "index", "e")
+    assert prices(replay(tmp_path / "log.csv", options(**given), tmp_path / "out")) == whole
+
+
+@pytest.mark.parametrize(
+    ("amount", "words"),
+    [
+        (["1,234", "2,000", "12"], "row 1, column amount: expected .*, got '1,234'"),
+        (["1.234,50", "2,5", "1"], "row 1, column amount: expected .*, got '1.234,50'"),
+        (["1.234", "2000", "12"], "row 1, column amount: expected a number without a point, for column gbm_confidence"),
+        (["0,5", "2.5", "12"], "column amount: expected a number without a point, for column gbm_confidence"),
+        (["0,5"] * 2_500 + ["2.5"], "row 2,501, column amount: expected a number without a point, .*, got '2.5'"),
+        (["0,5"] * 2_500 + ["1,234,567"], "row 2,501, column amount: expected .*, got '1,234,567'"),
+    ],
+)
+def test_commas_that_may_be_of_thousands_are_refused(tmp_path, amount, words):
+    n = max(300, len(amount))
+    frame = small_log(n).with_columns(amount=pl.Series((amount * n)[:n]))
+    european(frame, tmp_path, "gbm_confidence", "rules_confidence")
+    given = options(cost=None, review_price=0.1, mistake_column="amount")
+    with pytest.raises(InputError, match=words):
+        replay(tmp_path / "log.csv", given, tmp_path / "out")
+
+
+def test_decimal_commas_between_commas_are_refused(tmp_path):
+    frame = small_log(300).with_columns(pl.col("gbm_confidence").cast(pl.String).str.replace(".", ",", literal=True))
+    with pytest.raises(InputError, match=r"column gbm_confidence: .* \(is it a decimal comma\? Write 0\.\d+\)"):
+        played(frame, tmp_path)

@@ -152,6 +152,56 @@ def test_the_estimate_is_unbiased_by_enumeration(tmp_path):
         assert mean == pytest.approx(whole[kind].loss, abs=1e-9), kind
 
 
+@pytest.mark.parametrize(
+    ("labels", "chances", "bounded"),
+    [((0.5, 1.0), (0.5, 1.0), False), ("reviewed", (0.0, 1.0), True), ("answered", (1.0, 0.0), False)],
+)
+def test_the_policy_that_decided_differs_from_itself_by_nothing(tmp_path, labels, chances, bounded):
+    """Whatever the labels are that are missing, and however few of them were drawn."""
+    frame = small_log(400)
+    answers = pl.col("gbm").is_not_null() & (pl.col("gbm_confidence") > 0.7)
+    frame = frame.with_columns(
+        decided=pl.when(answers).then(pl.lit("gbm")).otherwise(pl.lit("review")),
+        observed=pl.when(answers).then(chances[0]).otherwise(chances[1]),
+    )
+    drawn = pl.Series(np.random.default_rng(0).random(400)) < pl.col("observed")
+    frame.with_columns(label=pl.when(drawn | (pl.int_range(400) < 40)).then("label")).write_csv(tmp_path / "log.csv")
+    given = options(today="gbm:0.7", decided="decided", observed="observed", labels=labels)
+    found = replay(tmp_path / "log.csv", given, tmp_path / "out")
+    decided = by_kind(found)["decided"]
+    assert decided.known != bounded
+    assert (decided.difference, decided.low, decided.high) == (0.0, 0.0, 0.0)
+    assert " exactly as much as today's threshold, gbm from 0.7 on" in found.verdict
+
+
+def test_what_both_policies_answered_alike_is_left_to_no_draw(tmp_path):
+    """By enumeration of the labels an audit draws: the mean is right, and only rows with other answers move it."""
+    frame = small_log(110, missing=0.0, seed=2)
+    alike, apart, whole = [60, 61, 80], 40, pl.int_range(110)
+    kept = [row in (*alike, apart) for row in range(110)]
+    base = frame.with_columns(
+        gbm_confidence=pl.when(pl.Series(kept)).then(0.9).otherwise(0.3),
+        rules=pl.when(whole == apart).then(pl.lit("b")).otherwise("rules"),
+        gbm=pl.when(whole == apart).then(pl.lit("a")).otherwise("gbm"),
+        label=pl.when(whole == apart).then(pl.lit("a")).when(whole != 5).then("label"),
+        decided=pl.when(whole == apart).then(pl.lit("rules")).when(pl.Series(kept)).then(pl.lit("gbm"))
+        .otherwise(pl.lit("review")),
+        observed=pl.when(pl.Series(kept)).then(0.5).when(whole == 5).then(0.0).otherwise(1.0),
+    )  # fmt: skip
+    given = options(today="gbm:0.5", decided="decided", observed="observed", labels=(0.5, 1.0))
+    found = {}
+    for seen in itertools.product((True, False), repeat=4):
+        hidden = [row for row, shown in zip([apart, *alike], seen, strict=True) if not shown]
+        log = base.with_columns(label=pl.when(~whole.is_in(hidden)).then("label"))
+        log.write_csv(tmp_path / "log.csv")
+        found[seen] = by_kind(replay(tmp_path / "log.csv", given, tmp_path / "out"))["decided"]
+    assert np.mean([one.difference for one in found.values()]) == pytest.approx(1 / 99)
+    for seen, one in found.items():
+        like = found[seen[0], True, True, True]
+        assert (one.difference, one.low, one.high) == pytest.approx((like.difference, like.low, like.high))
+        assert one.low < 1 / 99 < one.high
+
+
 @pytest.mark.long
 def test_intervals_of_estimates_cover_under_adaptive_logging(tmp_path):
     """Whether a label is seen depends on what was seen before; of 60 logs about 95 % have the truth in the interval."""

@@ -109,7 +109,7 @@ def test_the_order_of_the_page():
     words = (
         "The gate would have cost", "Saved per 1,000 cases", "All policies", "What the words mean",
         "Price over time", "Reviews over time",
-        "Model followed over time", "Threshold over time", "Model availability", "Cost of mistakes by",
+        "Model followed over time", "Threshold over time", "Model availability", "Price of mistakes by",
         "Mistakes by class", "What was unknown", "Worth knowing", "How it was computed",
         "abstain replay orders-2024.csv", "5 MB",
     )  # fmt: skip
@@ -614,5 +614,5 @@ def test_shares_below_each_other_have_the_same_decimals():
 
 def test_without_prices_a_unit_is_a_mistake():
     _, seen = read(page.html(REPLAYS["loses"]))
-    assert "No prices were given, so costs are counted in mistakes." in seen
+    assert "Without prices, everything is counted in mistakes." in seen
     assert "mistakes more than one threshold" in seen

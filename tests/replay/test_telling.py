@@ -141,6 +141,7 @@ def test_one_event_carries_it_all(tmp_path, monkeypatch):
     found = json.loads((tmp_path / "out" / "replay.json").read_text())
     assert found["stretch"]["begin"] == "11 March 2026"
     assert found["stretch"]["carried"] >= 0.9
+    assert not found["stretch"]["at_start"]
     days = {part["begin"]: part["saved"] for part in found["saved"]}
     assert max(days, key=days.get) in ("11 March 2026", "12 March 2026")
     parts, gate, today = sum(days.values()), *(
@@ -205,3 +206,19 @@ def test_names_of_policies_keep_their_words_beside_bounds(tmp_path, monkeypatch)
     assert "…" not in table, table
     assert "hindsight:" in table
     assert max(map(len, table.splitlines())) <= 80
+
+
+def test_a_loss_at_the_start_is_no_event(tmp_path):
+    """A good model and a guess; until the first labels come, the gate follows both."""
+    rng, n = np.random.default_rng(0), 6_000
+    truth = rng.integers(0, 3, n)
+    columns = {"label": truth}
+    for name, chance in (("gbm", 0.97), ("rules", 0.5)):
+        right = rng.random(n) < chance
+        columns |= {name: np.where(right, truth, (truth + 1) % 3), f"{name}_confidence": np.full(n, 0.9)}
+    pl.DataFrame(columns).write_csv(tmp_path / "log.csv")
+    given = options(cost=0.2, today="gbm:0.5", labels="both", delay=1_200)
+    found = replay(tmp_path / "log.csv", given, tmp_path / "out")
+    assert found.stretch.at_start
+    assert "of the loss came between row 601 and row " in found.verdict
+    assert found.verdict.endswith("the gate had learnt least there.")

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.usefixtures("no_page")
 
 
 EVENT = Stretch("11 March 2026", "15 March 2026", 15_000, 0.17, 1.1)
+START = replace(EVENT, at_start=True)
 
 
 def a_policy(kind, loss, difference, spread, base=0.2):
@@ -177,20 +178,25 @@ def test_pieces_of_any_log():
         (0.0001, 0.15, {"share": 0.1}, "within chance; today's threshold sends 30 % to review"),
         (0.0001, 0.2, {}, "within chance; nothing drifts here"),
         (0.03, 0.15, {}, "15 % more (95 % interval: 10 % to 20 %) than today's threshold"),
-        (0.03, 0.15, {}, "0.85 on (1.00 EUR): no reason for it is known"),
+        (0.03, 0.15, {}, "0.85 on (1.00 EUR): the log does not tell why."),
+        (0.03, 0.15, {"lead": "decided"}, "What was decided costs 1.15 EUR per case, 15 % more (95 % interval: 10 % to "
+         "20 %) than today's threshold, gbm from 0.85 on (1.00 EUR)."),
+        (0.03, 0.15, {"stretch": START}, "0.85 on (1.00 EUR). All of the loss came between 11 March 2026 and 15 March "
+         "2026, in 17 % of the cases, the first that count: the gate had learnt least there."),
+        (-0.03, 0.15, {"stretch": START}, "in 17 % of the cases: one event says little about other months."),
         (0.03, 0.2, {}, "nothing drifts"),
         (0.03, 0.15, {"rows": 2_000}, "2,000 rows are few"),
         (0.03, 0.15, {"labels": "reviewed"}, "learning has to be paid for"),
         (0.03, 0.15, {"share": 0.1}, "10 % there is capacity for, so it could not have been kept"),
         (0.03, 0.15, {"late": 0.12}, "labels come late, on average after 12 % of the log"),
-        (0.03, 0.15, {"late": 0.09}, "no reason for it is known"),
+        (0.03, 0.15, {"late": 0.09}, "the log does not tell why."),
     ],
 )  # fmt: skip
 def test_verdict(difference, retuned, given, words):
     setting = {"rows": 100_000, "scored_rows": 90_000, "labels": "answered", "share": None, "late": 0.0,
                "price": 5.0, "unit": "EUR", "baseline": "today"}  # fmt: skip
     policies = [
-        a_policy("gate", 0.2 + difference, difference, 0.01),
+        a_policy(given.get("lead", "gate"), 0.2 + difference, difference, 0.01),
         Policy("today", "today: gbm from 0.85 on", 0.2, 0.3, 0.1, None, None, None),
         Policy("retuned-all", "re-tuned", retuned, 0.3, 0.1, retuned - 0.2, 0.0, 0.0),
     ]
@@ -253,8 +259,12 @@ def test_per_month_and_year():
     lead = a_policy("gate", 0.17, -0.03, 0.01)
     given = Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR", days=90.0)
     (text,) = per_year(lead, given)
-    assert "these 90 days, the saving would be 4,566 EUR a month and 54,788 EUR a year" in text
-    assert "(95 % interval of the year: 36,525 EUR to 73,050 EUR)" in text
+    assert "these 90 days, the saving would be 4,600 EUR a month and 55,000 EUR a year" in text
+    assert "(95 % interval of the year: 37,000 EUR to 73,000 EUR)" in text
+    (text,) = per_year(replace(lead, low=-0.0305, high=-0.0295), given)
+    assert "4,570 EUR a month and 54,800 EUR a year (95 % interval of the year: 53,900 EUR to 55,700 EUR)" in text
+    (text,) = per_year(replace(lead, low=-0.07, high=-0.00001), given)
+    assert "(95 % interval of the year: 20.00 EUR to 128,000 EUR)" in text
     assert per_year(lead, Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR")) == []
     assert per_year(a_policy("gate", 0.2, 0.0, 0.01), given) == []
     (text,) = per_year(lead, Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR", days=90.0, stretch=EVENT))

@@ -228,6 +228,9 @@ SLICE = 2**17
 """Rows in memory at a time."""
 SAMPLE = 2_000
 """Rows to find columns in."""
+DECIMAL_COMMA = r"^\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*%?\s*$"
+THOUSANDS = r"^\s*[+-]?[1-9]\d{0,2},\d{3}\s*%?\s*$"
+"""A number with a decimal comma, and one whose comma may separate thousands."""
 SAVE = "save it as CSV in UTF-8"
 
 
@@ -279,12 +282,48 @@ class Log:
         ]
 
     def sample(self) -> "pl.DataFrame":
-        """The first rows."""
+        """The first rows, with decimal points."""
+        frame = self._head()
+        return frame.with_columns(_with_points(name) for name in self._commas(frame))
+
+    def decimal_commas(self, numbers: Sequence[str]) -> list[str]:
+        """Those among the columns of ``numbers`` that are written with decimal commas; then none may have a point.
+
+        Where some have commas, 1.234 may be more than a thousand.
+        """
+        import polars as pl
+        from polars.selectors import by_name
+
+        found = [name for name in self._commas(self._head()) if name in numbers]
+        if found:
+            wanted = list(dict.fromkeys(numbers))
+            points = pl.any_horizontal(by_name(wanted).str.contains(".", literal=True))
+            with reading(self.path, self.is_parquet):
+                wrong = self.scan().select(by_name(wanted)).with_row_index("\0").filter(points).head(1).collect()
+            for name in wanted if len(wrong) else ():
+                if "." in (wrong[name][0] or ""):
+                    expected = f"a number without a point, for column {found[0]} has decimal commas"
+                    refuse(wrong[name], np.ones(1, np.bool_), int(wrong["\0"][0]), expected)
+        return found
+
+    def _head(self) -> "pl.DataFrame":
         with reading(self.path, self.is_parquet):
             return self.scan().head(SAMPLE).collect()
 
-    def slices(self, columns: Sequence[str], scratch: Path) -> "Slices":
-        """The rows of some columns, in slices.
+    def _commas(self, frame: "pl.DataFrame") -> list[str]:
+        """The columns with decimal commas, if the separator is not a comma, and no comma may be one of thousands."""
+        if self.is_parquet or self._separator != ";":
+            return []
+        found = []
+        for column in frame:
+            there = column.filter(column.str.contains(",", literal=True).fill_null(False))
+            unclear = column.str.contains(".", literal=True).any() or there.str.contains(THOUSANDS).all()
+            if there.str.contains(DECIMAL_COMMA).all() and not unclear:
+                found.append(column.name)
+        return found
+
+    def slices(self, columns: Sequence[str], scratch: Path, commas: Sequence[str] = ()) -> "Slices":
+        """The rows of some columns, in slices; ``commas`` are those with decimal commas, which become points.
 
         They are written to ``scratch`` first, so that a CSV is read only once; a Parquet file may have all rows in one
         group.
@@ -292,9 +331,8 @@ class Log:
         from polars.selectors import by_name  # names such as "^.*$" would be taken for patterns
 
         with reading(self.path, self.is_parquet):
-            self.scan().select([by_name(name) for name in dict.fromkeys(columns)]).sink_parquet(
-                scratch, row_group_size=SLICE, compression="lz4", statistics=False
-            )
+            wanted = [_with_points(name) if name in commas else by_name(name) for name in dict.fromkeys(columns)]
+            self.scan().select(wanted).sink_parquet(scratch, row_group_size=SLICE, compression="lz4", statistics=False)
         return Slices(scratch)
 
 
@@ -327,6 +365,17 @@ def reading(path: Path, is_parquet: bool) -> Iterator[None]:
         kind = "Parquet (is it cut off?)" if is_parquet else "CSV with a header"
         why += f"; {SAVE}" if "utf-8" in why.lower() else ""
         raise FileError(f"{path}: cannot be read as {kind}: {why}") from None
+
+
+def _with_points(name: str) -> "pl.Expr":
+    """A column whose numbers with decimal commas have points; other texts stay as they are, to be refused."""
+    import polars as pl
+    from polars.selectors import by_name
+
+    column = by_name(name)  # a name such as "^.*$" would be taken for a pattern
+    return (
+        pl.when(column.str.contains(DECIMAL_COMMA)).then(column.str.replace(",", ".", literal=True)).otherwise(column)
+    )
 
 
 def _separator(start: bytes) -> str:

@@ -350,6 +350,12 @@ class Options:
                   ("--observed", self.observed))  # fmt: skip
         return wanted + [(option, column) for option, column in single if column is not None]
 
+    def numbers(self) -> list[str]:
+        """The columns to read that hold numbers, but for times: the others are classes, which stay as written."""
+        found = [one.sure for one in self.models] + [one.answer for one in self.models if one.kind != CLASS]
+        found += [self.label] * (self.found_task == "number") + [self.mistake_column, self.observed]
+        return [column for column in found if column is not None]
+
     @property
     def labels_text(self) -> str | None:
         """Which labels come back, as the option has it."""

@@ -541,9 +541,8 @@ class Game:
                 for codes, seen in runs:
                     both = part.open_pairs(codes, chosen[other], seen.answers, self._options.max_error)
                     if one == DECIDED and self._rows.has("estimate"):
-                        open_ = np.where((codes >= 0) & ~part.labelled, part.whole, 0.0)
-                        own_open = open_ if part.audited(self._options.labels) is None else np.zeros(part.n)
-                        both = np.where(chosen[other] >= 0, hidden, 0.0), own_open
+                        audited = part.audited(self._options.labels) is not None
+                        both = part.open_decided(codes, chosen[other], seen.answers, audited=audited)
                     for into, values in zip(moved, both, strict=True):
                         out.scored.add(into, values / len(runs), part.begin)
                     if (one, other) in out.noise and one != other:
@@ -567,8 +566,8 @@ class Game:
         if out.today is not None:
             model, threshold = out.today  # of the confidence itself, whatever is at stake
             found[TODAY] = np.where(part.confidence[:, model] > threshold, model, -1)
-        if (decided := part.field("decided")) is not None:
-            found[DECIDED] = np.where(part.missing[np.arange(part.n), np.maximum(decided, 0)], -1, decided)
+        if self._rows.has("decided"):
+            found[DECIDED] = part.decided
         return found
 
     def _add(self, sums: PolicySums, part: Slice, rounds: Rounds, codes: Ints, hidden: Floats | None) -> Array:

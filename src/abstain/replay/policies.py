@@ -95,6 +95,8 @@ class Stretch:
     """Its share of the scored rows."""
     carried: float
     """The share of the whole saving in it; above 1, if the rest lost."""
+    at_start: bool = False
+    """Whether it begins with the first scored rows."""
 
 
 @dataclass(frozen=True)
@@ -354,7 +356,7 @@ def where_from(out: Outcome, rows: Rows, time_is_date: bool) -> tuple[Stretch | 
         return None, parts
     a, b, n = best
     begin, end = at.name(int(starts[a])), at.name(int(starts[a] + n - 1))
-    return Stretch(begin, end, n, n / int(sizes.sum()), float(sums[b] - sums[a])), parts
+    return Stretch(begin, end, n, n / int(sizes.sum()), float(sums[b] - sums[a]), a == 0), parts
 
 
 class _When:

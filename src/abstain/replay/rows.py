@@ -192,6 +192,32 @@ class Slice:
         return (np.where((one < 0) & (other >= 0), hidden, 0.0) + both,
                 np.where((one >= 0) & (other < 0), hidden, 0.0) + both)  # fmt: skip
 
+    def open_decided(
+        self, decided: Ints, other: Ints, answers: Floats, *, audited: bool
+    ) -> tuple[Floats, Floats]:  # fmt: skip
+        """The same for what was decided, which is paid as it was, and an estimated policy.
+
+        If both gave the same answer, the same label moves both: by as much, unless an estimate weighs it otherwise.
+        """
+        hidden = self.field("hidden")
+        assert hidden is not None
+        own = np.where((decided >= 0) & ~self.labelled & (not audited), self.whole, 0.0)
+        others = np.where(other >= 0, hidden, 0.0)
+        same = self._same(decided, other, answers)
+        return np.where(same, np.maximum(others - own, 0.0), others), np.where(same, np.maximum(own - others, 0.0), own)
+
+    @property
+    def decided(self) -> Ints:
+        """The model whose answer was used (n,); -1 for a review, and where it had no answer."""
+        decided = self.records["decided"]
+        return np.where(self.missing[np.arange(self.n), np.maximum(decided, 0)], -1, decided)
+
+    def _same(self, one: Ints, other: Ints, answers: Floats) -> Bools:
+        """Where two policies gave the same answer (n,)."""
+        at = np.arange(self.n)
+        said = answers[at, np.maximum(one, 0)] == answers[at, np.maximum(other, 0)]
+        return np.asarray((one >= 0) & (other >= 0) & said)
+
     @property
     def guessed(self) -> Floats:
         """The guesses of losses behind the estimates (n, P)."""
@@ -210,7 +236,9 @@ class Slice:
         if not isinstance(labels, tuple) or not 0.0 < labels[0] < 1.0 or self.field("estimate") is None:
             return None
         guess = self.guessed
-        return np.where(self.labelled[:, np.newaxis], guess + (self.losses - guess) / labels[0], guess)
+        audited = np.where(self.labelled[:, np.newaxis], guess + (self.losses - guess) / labels[0], guess)
+        alike = self.records["observed"] == labels[0]  # the estimate is the same, to the last digit
+        return np.where(alike[:, np.newaxis], self.records["estimate"], audited)
 
     def noise(
         self, one: Ints | None, other: Ints, answers: Floats, labels: object
@@ -234,15 +262,19 @@ class Slice:
         off, spread = of(other)
         if one is not None:
             first, wide = of(one)
-            same = (one >= 0) & (other >= 0) & (answers[at, np.maximum(one, 0)] == answers[at, np.maximum(other, 0)])
-            off, spread = first - off, np.where(same, 0.0, wide + spread)
+            off, spread = first - off, np.where(self._same(one, other, answers), 0.0, wide + spread)
         seen = np.where(self._weighed, (1.0 - chance) / chance**2, 0.0)
         shown, guessed = seen * off**2, (1.0 / chance - 1.0) * spread**2
         most = np.where((spread > 0.0) & (chance < 1.0), whole / chance, 0.0)
         if one is None and isinstance(labels, tuple) and 0.0 < labels[0] < 1.0:
-            off, spread = of(self.records["decided"])
+            decided = self.decided
+            off, spread = of(decided)
             shown = shown + np.where(self.labelled, (1.0 - labels[0]) / labels[0] ** 2, 0.0) * off**2
-            guessed, most = guessed + (1.0 / labels[0] - 1.0) * spread**2, np.maximum(most, whole / labels[0])
+            guessed = guessed + (1.0 / labels[0] - 1.0) * spread**2
+            most = np.maximum(most, np.where(decided >= 0, whole / labels[0], 0.0))
+            # The same estimate of the same answer: the difference is 0, whatever the label is.
+            same = self._same(decided, other, answers) & (self.records["observed"] == labels[0])
+            shown, guessed, most = (np.where(same, 0.0, part) for part in (shown, guessed, most))
         return shown, guessed, most
 
     def due(self, delay: int) -> Ints:
@@ -453,7 +485,8 @@ def _estimate(
     weight = np.where(known & shows, 1.0 / open_, np.where(known, 0.0, 1.0))
     guess = np.where(known[:, np.newaxis], whole[:, np.newaxis] * facts.guesses.make(records, whole, labelled), 0.0)
     records["observed"] = chance
-    records["estimate"] = guess + weight[:, np.newaxis] * (records["losses"] - guess)
+    sure = weight[:, np.newaxis] == 1.0
+    records["estimate"] = np.where(sure, records["losses"], guess + weight[:, np.newaxis] * (records["losses"] - guess))
     records["hidden"] = np.where(labelled, 0.0, weight * whole)
     used = weight[known & shows & labelled]
     facts.weights = facts.weights[0] + float(used.sum()), facts.weights[1] + float((used**2).sum())

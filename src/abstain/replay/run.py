@@ -101,7 +101,10 @@ def _replay(
     tell(options, dropped(options, sample), unused(options, sample))
     with replacing_folder(out) as (results, scratch):
         progress("reading", 0, 1)
-        slices = log.slices([column for _, column in options.columns()], scratch / "columns.parquet")
+        commas = log.decimal_commas(options.numbers())
+        if commas:
+            known = [*known, f"Numbers with a decimal comma, as 0,9 for 0.9: {', '.join(commas)}."]
+        slices = log.slices([column for _, column in options.columns()], scratch / "columns.parquet", commas)
         check_enough(slices.rows, str(log.shown))
         command = command or options.command(str(log.path), str(out))
         return _play(log, slices, options, results, scratch, command, known, progress)

@@ -147,10 +147,11 @@ def prices(options: Options, max_stake: float) -> list[str]:
         return [f"A mistake costs what {options.mistake_column} says, at most {most}, its largest value."]
     if options.cost is None and options.review_price is None:
         return [
-            f"You gave no prices, so costs are counted in mistakes, and a review costs {COST:g} of a mistake (--cost)."
+            "You gave no prices, so everything is counted in mistakes, and a review costs "
+            f"{COST:g} of a mistake (--cost)."
         ]
     if options.review_price is not None and not options.unit:
-        return ["All costs are in the unit of the prices that you gave; --unit names it."]
+        return ["All prices are in the unit of those that you gave; --unit names it."]
     return []
 
 
@@ -269,26 +270,32 @@ def verdict(policies: list[Policy], setting: Setting) -> str:
     if lead.difference < 0.0:
         return (
             f"{costs}, {_size(lead)} less{_interval(lead)} than {other}. It {setting.verb('save')} {total} on "
-            f"{setting.scored_rows:,} cases{'; ' + too_much if too_much else ''}.{_carried(setting)}"
+            f"{setting.scored_rows:,} cases{'; ' + too_much if too_much else ''}.{_carried(setting, lead.difference)}"
         )
-    because = "; ".join(why) if why else "no reason for it is known"
-    return f"{costs}, {_size(lead)} more{_interval(lead)} than {other}: {because}.{_carried(setting, what='the loss')}"
+    carried = _carried(setting, lead.difference, what="the loss")
+    if not why and lead.kind == GATE and not carried:
+        why = ["the log does not tell why"]
+    return f"{costs}, {_size(lead)} more{_interval(lead)} than {other}{': ' if why else ''}{'; '.join(why)}.{carried}"
 
 
-def _carried(setting: Setting, middle: float | None = None, what: str = "it") -> str:
-    """Say that one stretch carries nearly all of the difference; where it has bounds, of their ``middle``."""
+def _carried(setting: Setting, difference: float, *, bounded: bool = False, what: str = "it") -> str:
+    """Say that one stretch carries nearly all of the difference, which may be the middle of bounds, and what follows:
+    a gate that loses at the start is learning.
+    """
     one = setting.stretch
     if one is None:
         return ""
     at = "at" if one.begin.startswith("row") else "on"
     when = f"{at} {one.begin}" if one.begin == one.end else f"between {one.begin} and {one.end}"
     share = f"{'All' if one.carried >= 1.0 else per_cent(one.carried)} of {what}"
-    if middle is not None:
-        half = (
-            f"With both prices in the middle of their bounds it costs {_less_or_more(middle, setting.money)} per case"
-        )
+    if bounded:
+        cost = _less_or_more(difference, setting.money)
+        half = f"With both prices in the middle of their bounds it costs {cost} per case"
         share = f"{half}; {share.lower().replace('it', 'that')}"
-    return f" {share} came {when}, in {per_cent(one.part)} of the cases: one event says little about other months."
+    which, so = "cases", "one event says little about other months"
+    if one.at_start and setting.lead == GATE and difference > 0.0:
+        which, so = "cases, the first that count", "the gate had learnt least there"
+    return f" {share} came {when}, in {per_cent(one.part)} of the {which}: {so}."
 
 
 LOSES = {"saves": "loses", "saved": "lost", "would have saved": "would have lost"}
@@ -301,7 +308,10 @@ def _bounded(lead: Policy, base: Policy, costs: str, setting: Setting) -> str:
     missing = f"{per_cent(setting.unlabelled)} of the rows have no label"
     other = the_baseline(base, setting)
     ends = [setting.money(abs(end)) for end in (lead.low, lead.high)]
-    carried = _carried(setting, lead.difference)
+    assert lead.difference is not None
+    carried = _carried(setting, lead.difference, bounded=True)
+    if lead.low == lead.high == 0.0:
+        return f"{costs}, exactly as much as {other}, whatever the labels are that are missing."
     if lead.high < 0.0:
         return (
             f"{costs}, {ends[1]} to {ends[0]} less than {other}. {missing}: whatever they are, it "
@@ -440,6 +450,22 @@ def misread(options: Options, facts: Facts, pair: tuple[Any, Any] | None, rows: 
 MONTH, YEAR = 365.25 / 12.0, 365.25
 
 
+def rounded(values: Sequence[float]) -> list[float]:
+    """An amount and the ends of its interval, with as many digits as the interval's width bears: two or three.
+
+    >>> rounded([51_695.0, 35_424.0, 69_072.0]), rounded([51_695.0, 51_612.0, 51_803.0])
+    ([52000.0, 35000.0, 69000.0], [51700.0, 51600.0, 51800.0])
+    """
+
+    def size(value: float) -> int:
+        return math.floor(math.log10(value))
+
+    value, low, high = values
+    digits = min(max(size(high - low) - 1, size(value) - 2), size(value) - 1) if high > low else size(value) - 2
+    places = [min(digits, size(one)) if one > 0.0 else digits for one in values]  # no end is rounded to nothing
+    return [round(one, -place) for one, place in zip(values, places, strict=True)]
+
+
 def per_year(lead: Policy, setting: Setting) -> list[str]:
     """What a saving, or a loss, is per month and year, if times are known and no single stretch carries it."""
     if setting.days is None or setting.days < 1.0 or lead.low is None or lead.high is None or not lead.known:
@@ -452,12 +478,14 @@ def per_year(lead: Policy, setting: Setting) -> list[str]:
             "log."
         ]
     rate = setting.scored_rows / setting.days
-    each = [setting.total(abs(lead.difference) * rate * length) for length in (MONTH, YEAR)]
-    ends = sorted(abs(end) * rate * YEAR for end in (lead.low, lead.high))
+    losses = [abs(loss) * rate for loss in (lead.difference, *sorted((lead.low, lead.high), key=abs))]
+    month, (year, *ends) = (rounded([loss * days * setting.price for loss in losses]) for days in (MONTH, YEAR))
+    each = [setting.total(value / setting.price) for value in (month[0], year)]
     side = "saving" if lead.difference < 0.0 else "loss"
     return [
         f"If it went on like these {setting.days:.0f} days, the {side} would be {each[0]} a month and {each[1]} a year "
-        f"(95 % interval of the year: {setting.money(ends[0])} to {setting.money(ends[1])})."
+        f"(95 % interval of the year: {setting.money(ends[0] / setting.price)} to "
+        f"{setting.money(ends[1] / setting.price)})."
     ]
 
 

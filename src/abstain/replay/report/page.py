@@ -136,9 +136,7 @@ def prices(replay: Replay) -> str:
         return f"A review costs {review}, a mistake what is at stake in the case"
     whole = "mistake" if replay.max_error is None else f"whole mistake, an error of {replay.max_error:g} or more,"
     if replay.price == 1.0 and not replay.unit:
-        return (
-            f"No prices were given, so costs are counted in mistakes. A review costs {review} of a {whole.rstrip(',')}"
-        )
+        return f"Without prices, everything is counted in mistakes. A review costs {review} of a {whole.rstrip(',')}"
     return f"A review costs {review}, a {whole} {mistake}"
 
 
@@ -439,7 +437,7 @@ def _results(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
             text += f" Shown are the {figures.MOST_LINES} models the gate followed most."
         shows = figures.trade(replay)
         axis = f"price of mistakes per answered case{_unit(replay)}"
-        yield Section("curves", "Cost of mistakes by share answered", text, axis, curves(shows, looks))
+        yield Section("curves", "Price of mistakes by share answered", text, axis, curves(shows, looks))
     if replay.mistakes:
         text = "Cases that were answered wrongly, by what the right answer was."
         text += " Rows without a label are not among them." if replay.left_out else ""
