@@ -247,6 +247,10 @@ def test_what_could_not_be_seen_has_bounds(tmp_path):
     # 36 rows could not be seen; 36 that should have been seen count twice, as every label that was seen does.
     assert always.highest - always.lowest == pytest.approx((36 + 36 * 2) / 360)
     assert "for them there are only bounds" in " ".join(found.notes)
+    assert (
+        "In 36 of them a label should have come, as --labels says (answered): if labels are drawn, as in an audit,"
+        in (" ".join(found.notes))
+    )
     assert f"The effective number of labels is {found.effective:,.0f}." in " ".join(found.notes)
 
 

@@ -372,6 +372,8 @@ class Facts:
     """With probabilities of seeing a label: the sums of one over them, and of the squares, where labels were seen."""
     hidden: int = 0
     """With such probabilities: rows of which only bounds are known."""
+    lost: int = 0
+    """Those among them whose label should have come."""
     guesses: Guesses = field(default_factory=lambda: Guesses(1))
     delays: Delays = field(default_factory=lambda: Delays(1))
     """With times of labels: how late they come, by class."""
@@ -491,6 +493,7 @@ def _estimate(
     used = weight[known & shows & labelled]
     facts.weights = facts.weights[0] + float(used.sum()), facts.weights[1] + float((used**2).sum())
     facts.hidden += int((records["hidden"] > 0.0).sum())
+    facts.lost += int(((records["hidden"] > 0.0) & known).sum())
 
 
 def _check_order(column: "pl.Series", times: Ints, last: int | None, begin: int) -> int:

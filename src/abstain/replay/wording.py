@@ -585,6 +585,11 @@ def _missing_labels(options: Options, facts: Facts) -> str:
         found += (
             f" {facts.hidden:,} rows could not show a label, or should have shown one: for them there are only bounds."
         )
+    if facts.lost:
+        found += (
+            f" In {facts.lost:,} of them a label should have come, as --labels says ({options.labels_text}): if labels "
+            "are drawn, as in an audit, say how likely they are after an answer and after a review (--labels 0.1,1.0)."
+        )
     return f"{found} {learnt}"
 
 
