@@ -251,9 +251,9 @@ def log_of(gate: "GateRecord", cases: "Iterator[CaseRecord]") -> "tuple[pl.DataF
         gate's prices.
     """
     import polars as pl
-    from polars.selectors import by_name  # `pl.col` takes some names for patterns
 
     from ..gate.answers import ANSWER, NUMBER, REVIEW, Labels, Task
+    from ..replay.log import named
     from ..service.bodies import Answer
 
     settings = json.loads(gate.settings)
@@ -311,7 +311,8 @@ def log_of(gate: "GateRecord", cases: "Iterator[CaseRecord]") -> "tuple[pl.DataF
     flush()
     table = pl.concat(frames, how="diagonal")
     if task.kind == NUMBER or kinds == {int}:  # else texts
-        table = table.with_columns(by_name(LABEL, *names).cast(pl.Float64 if task.kind == NUMBER else pl.Int64))
+        kind = pl.Float64 if task.kind == NUMBER else pl.Int64
+        table = table.with_columns(named(name).cast(kind) for name in (LABEL, *names))
     if table[STAKE].null_count() == len(table):
         table = table.drop(STAKE)
     return _with_options(settings, table, names, end)

@@ -21,6 +21,13 @@ MILLISECONDS = 1e11
 """Numbers from here on are milliseconds since 1970; as seconds they would be after the year 5000."""
 
 
+def named(name: str) -> "pl.Expr":
+    """The column of this name, which may look like a pattern, such as ``^.*$``."""
+    import polars as pl
+
+    return pl.col(f"^{re.escape(name)}$")
+
+
 def refuse(column: "pl.Series", wrong: Bools, first_row: int, expected: str) -> NoReturn:
     """Raise an error for the first wrong row. Rows are counted from 1, without the header."""
     k = int(np.argmax(wrong))
@@ -292,14 +299,13 @@ class Log:
         Where some have commas, 1.234 may be more than a thousand.
         """
         import polars as pl
-        from polars.selectors import by_name
 
         found = [name for name in self._commas(self._head()) if name in numbers]
         if found:
             wanted = list(dict.fromkeys(numbers))
-            points = pl.any_horizontal(by_name(wanted).str.contains(".", literal=True))
+            points = pl.any_horizontal(named(name).str.contains(".", literal=True) for name in wanted)
             with reading(self.path, self.is_parquet):
-                wrong = self.scan().select(by_name(wanted)).with_row_index("\0").filter(points).head(1).collect()
+                wrong = self.scan().select(map(named, wanted)).with_row_index("\0").filter(points).head(1).collect()
             for name in wanted if len(wrong) else ():
                 if "." in (wrong[name][0] or ""):
                     expected = f"a number without a point, for column {found[0]} has decimal commas"
@@ -328,10 +334,8 @@ class Log:
         They are written to ``scratch`` first, so that a CSV is read only once; a Parquet file may have all rows in one
         group.
         """
-        from polars.selectors import by_name  # names such as "^.*$" would be taken for patterns
-
         with reading(self.path, self.is_parquet):
-            wanted = [_with_points(name) if name in commas else by_name(name) for name in dict.fromkeys(columns)]
+            wanted = [_with_points(name) if name in commas else named(name) for name in dict.fromkeys(columns)]
             self.scan().select(wanted).sink_parquet(scratch, row_group_size=SLICE, compression="lz4", statistics=False)
         return Slices(scratch)
 
@@ -370,9 +374,8 @@ def reading(path: Path, is_parquet: bool) -> Iterator[None]:
 def _with_points(name: str) -> "pl.Expr":
     """A column whose numbers with decimal commas have points; other texts stay as they are, to be refused."""
     import polars as pl
-    from polars.selectors import by_name
 
-    column = by_name(name)  # a name such as "^.*$" would be taken for a pattern
+    column = named(name)
     return (
         pl.when(column.str.contains(DECIMAL_COMMA)).then(column.str.replace(",", ".", literal=True)).otherwise(column)
     )

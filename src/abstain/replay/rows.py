@@ -13,7 +13,7 @@ from ..gate.frames import Block
 from ..gate.prices import weighed
 from ..typing import Array, Bools, Floats, Ints
 from .classes import STAKE, Judge
-from .log import NEVER, SLICE, Slices, Times, blank, check, month_first, numbers
+from .log import NEVER, SLICE, Slices, Times, blank, check, month_first, named, numbers
 from .options import Options
 
 if TYPE_CHECKING:
@@ -534,9 +534,8 @@ def _count_due(rows: Rows, times: Ints, options: Options) -> None:
 def without_label(slices: Slices, column: str) -> int:
     """How many rows have no label."""
     import polars as pl
-    from polars.selectors import by_name  # a name may look like a pattern
 
-    whole = pl.scan_parquet(slices.path, glob=False).select(by_name(column))
+    whole = pl.scan_parquet(slices.path, glob=False).select(named(column))
     return sum(int(blank(whole.slice(begin, SLICE).collect()[column]).sum()) for begin in range(0, slices.rows, SLICE))
 
 
