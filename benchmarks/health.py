@@ -79,7 +79,7 @@ def some_models(log: Log, columns: list[int]) -> Log:
     models, options, block = log
     tables: Any = {
         name: None if (of := getattr(block, name)) is None else np.ascontiguousarray(of[:, columns])
-        for name in ("confidence", "losses", "said", "answers")
+        for name in ("confidence", "losses", "said", "answer")
     }
     return Log([models[m] for m in columns], options, block._replace(**tables))
 

@@ -1,7 +1,9 @@
-"""Comparing with an earlier commit: when to stop, and errors for wrong commands."""
+"""Comparing with an earlier commit: when to stop, and errors for wrong commands. Logs with some of their models."""
 
+import numpy as np
 import pytest
 
+from abstain.gate.frames import Block
 from benchmarks.__main__ import main
 from benchmarks.before import FEWEST, MOST, settled
 
@@ -30,3 +32,14 @@ def test_wrong_commands(capfd):
         with pytest.raises(SystemExit, match=message):
             main(words)
     capfd.readouterr()
+
+
+def test_logs_keep_what_some_of_their_models_say():
+    health = pytest.importorskip("benchmarks.health")
+    block = Block(np.eye(3), 1.0 - np.eye(3), due=np.arange(3) + 1, answer=np.arange(9.0).reshape(3, 3))
+    cut = health.some_models(health.Log(["a", "b", "c"], {}, block), [0, 2])
+    assert cut.models == ["a", "c"]
+    assert cut.block.answer.tolist() == [[0.0, 2.0], [3.0, 5.0], [6.0, 8.0]]
+    assert cut.block.losses.shape == (3, 2)
+    assert cut.block.said is None
+    assert cut.block.due is block.due
