@@ -136,18 +136,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=20_000, help="rows of a log")
     parser.add_argument("--seeds", type=int, default=3, help="how many draws of each log")
+    parser.add_argument("--first", type=int, default=0, help="the first draw")
     given = parser.parse_args()
+    seeds = range(given.first, given.first + given.seeds)
     show_delays()
     lines = []
     for name in ("demo", *MOVING, *DRIFTING, *STILL):
         for late in (None,) if name == "demo" else (0, LATE):
             logs = [
-                demo_log(seed) if late is None else made_log(name, given.rounds, 1_000 + seed, late)
-                for seed in range(given.seeds)
+                demo_log(seed) if late is None else made_log(name, given.rounds, 1_000 + seed, late) for seed in seeds
             ]
             for columns in ([0, 1, 2],) if name in STILL else ([0, 1, 2], [0, 1], [1]):
                 cut = [some_models(log, columns) for log in logs]
-                found = np.array([[play(log, on_alarm, seed) for on_alarm in ON_ALARM] for seed, log in enumerate(cut)])
+                found = np.array(
+                    [[play(log, on_alarm, seed) for on_alarm in ON_ALARM] for seed, log in zip(seeds, cut, strict=True)]
+                )
                 lines.append(
                     [
                         name,
@@ -164,7 +167,7 @@ def main() -> None:
     for name in STILL:
         for late in (0, LATE):
             cost = []
-            for seed in range(given.seeds):
+            for seed in seeds:
                 log = made_log(name, given.rounds, 1_000 + seed, late)
                 n = len(log.block.confidence)
                 usual, alarm = play(log, REVIEW, seed)[0], play(log, REVIEW, seed, n // 2)[0]

@@ -43,3 +43,13 @@ def test_logs_keep_what_some_of_their_models_say():
     assert cut.block.losses.shape == (3, 2)
     assert cut.block.said is None
     assert cut.block.due is block.due
+
+
+def test_the_service_is_measured_in_full_if_no_section_is_named(monkeypatch):
+    service, ran = pytest.importorskip("benchmarks.service"), []
+    sections = {name: lambda size, folder, name=name: ran.append(name) for name in service.SECTIONS}
+    monkeypatch.setattr(service, "SECTIONS", sections)
+    service.main([])
+    assert ran == list(sections)
+    service.main(["--quick", "gates"])
+    assert ran == [*sections, "gates"]
