@@ -141,7 +141,7 @@ def replay(
         str | None,
         typer.Option(
             help="Which labels come back: answered, reviewed or both; or two probabilities, after an answer and after "
-            "a review, such as 0.05,1.0. By default answered, or what a gate's own cases tell.",
+            "a review, such as 0.05,1.0. By default answered; for a gate's own cases, what they record.",
             rich_help_panel=_LABELS,
         ),
     ] = None,
@@ -162,7 +162,7 @@ def replay(
         str | None,
         typer.Option(
             metavar="AGE",
-            help='The age at which labels are learnt, if early ones are special: rows, or "14 days".',
+            help='The age at which labels are learnt, if early ones are not typical: rows, or "14 days".',
             rich_help_panel=_LABELS,
         ),
     ] = None,
@@ -346,7 +346,8 @@ def _saved(found: "Replay") -> list[str]:
         return []
     parts, step = found.saved, -(-len(found.saved) // _PARTS)
     rows = [parts[k : k + step] for k in range(0, len(parts), step)]
-    total = sum(part.saved for part in parts)
+    lead = next(one for one in found.policies if one.kind == found.lead)
+    total = -(lead.difference or 0.0) * found.scored_rows  # as in the verdict: sums of parts round differently
     lines = [f"Saved, by part of the log (in all {money(total, found.price, unit_of(found.price, found.unit))}):"]
     sums = [found.price * sum(part.saved for part in row) for row in rows]
     most = max(map(abs, sums)) or 1.0
