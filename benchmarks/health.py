@@ -7,6 +7,7 @@ on which nothing changes, for the model that is followed most.
 
 import argparse
 import tempfile
+from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -131,6 +132,28 @@ def show_delays(draws: int = 40, change: int = 6_667, rest: int = 10_000) -> Non
     show(f"Cases until an alarm, after {change:,} quiet ones", ["agreement", "median", "most", "noticed"], lines)
 
 
+def show_demo(draws: int = 6) -> None:
+    """Print how many cases it takes to notice the model that breaks in the demo's log, and whether others are named."""
+    lines = []
+    for seed in range(draws):
+        models, _, block = demo_log(seed)
+        assert block.answer is not None
+        assert block.came is not None
+        days = [np.datetime64(demo.START + timedelta(days=day) + demo.LATE, "us").astype(int) for day in demo.BROKEN]
+        first, last = np.searchsorted(block.came, days)
+        broken, watch = models.index("boosting"), Watch(len(models))
+        for row in range(0, len(block.answer), 64):
+            watch.add_all(block.confidence[row : row + 64], block.answer[row : row + 64])
+            if watch.any:
+                break
+        same = (block.answer == block.answer[:, [broken]])[:, np.arange(len(models)) != broken].mean(axis=1)
+        named = [name for name, state in zip(models, watch.models, strict=True) if state[ALARM]]
+        wait = watch.models[broken, START] - first
+        lines.append([f"{seed}", f"{same[:first].mean():.2f}", f"{same[first:last].mean():.2f}", f"{wait:.0f}", *named])
+    head = ["draw of the demo", "agreement before", "then", "cases until the alarm", "in alarm"]
+    show("The model that breaks in the demo", head, lines)
+
+
 def main() -> None:
     """Play all logs and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -140,6 +163,7 @@ def main() -> None:
     given = parser.parse_args()
     seeds = range(given.first, given.first + given.seeds)
     show_delays()
+    show_demo()
     lines = []
     for name in ("demo", *MOVING, *DRIFTING, *STILL):
         for late in (None,) if name == "demo" else (0, LATE):
