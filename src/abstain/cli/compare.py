@@ -11,7 +11,7 @@ from .console import command
 
 def compare(
     one: Annotated[Path, typer.Argument(metavar="OUT1", help="A folder of results, or its results.parquet.")],
-    other: Annotated[Path, typer.Argument(metavar="OUT2", help="Another.")],
+    other: Annotated[Path, typer.Argument(metavar="OUT2", help="The other one.")],
 ) -> None:
     """Say what differs between two folders of results: versions, settings, and numbers.
 

@@ -64,7 +64,7 @@ def listing(store: Store = STORE) -> None:
             table.add_row(key.id, key.gate, " ".join(key.scopes), key.name, moment(key.created), revoked)
         console.print(table, markup=False)
         if not found:
-            say(console, "No keys. Without any, the service answers only on this machine's own address.")
+            say(console, "No keys. Without any, the service answers only on the loopback address.")
 
 
 @app.command()

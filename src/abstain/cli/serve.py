@@ -53,7 +53,7 @@ def opened(url: str, *, new: bool = False) -> "Iterator[SqlStore]":
 def serve(
     store: Annotated[str | None, _option(show_default=f"{STORE}; with --demo, a temporary one")] = None,
     host: Annotated[
-        str, typer.Option(help="The address to listen on. Any but this machine's own needs keys, or --insecure.")
+        str, typer.Option(help="The address to listen on. Any but the loopback needs keys, or --insecure.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.")] = 8000,
     fast: Annotated[
