@@ -224,6 +224,30 @@ def test_versions_agree():
     assert re.search(r"version = \{(.*)\}", readme)[1] == ab.__version__
 
 
+def anchors(page):
+    """Return the anchors that a forge gives the headings of a page."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    words = [re.sub(r"[^\w\- ]", "", title.lower()) for title in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
+    return {title.replace(" ", "-") for title in words}
+
+
+@pytest.mark.parametrize(
+    "page",
+    sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")]),
+    ids=lambda page: page.name,
+)
+def test_every_relative_link_leads_somewhere(page):
+    """On a forge, where no build checks them; only the gallery exists after a build alone."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        path, _, anchor = link.partition("#")
+        if re.match(r"[a-z]+:", link) or path.startswith("gallery/"):
+            continue
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
 def test_examples_are_the_galleries_five():
     scripts = sorted(path.name for path in (ROOT / "examples").glob("plot_*.py"))
     assert len(scripts) == 5

@@ -100,6 +100,15 @@ def test_every_module_has_a_layer_and_contributing_names_it():
     assert named >= here, f"not in a layer of pyproject.toml: {sorted(here - named)}"
 
 
+def test_contributing_names_every_target_and_every_script_of_the_pictures():
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(targets) == 10
+    assert [target for target in targets if f"`make {target}`" not in contributing] == []
+    scripts = [path.name for path in (ROOT / "docs" / "pictures").glob("*.py")]
+    assert [name for name in scripts if name not in contributing] == []
+
+
 def test_the_lowest_versions_are_those_of_the_project():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     found = lowest(ROOT / "pyproject.toml")
