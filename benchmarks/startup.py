@@ -62,6 +62,7 @@ TASKS = {"first gate.decide + gate.learn": FIRST_CASE, "warmup of Gate": 'ab.war
 def child(code: str, cache: str | None = None, source: Path | None = None) -> float:
     """The number a fresh Python process prints; it may have another cache of kernels, or another library."""
     env = dict(os.environ)
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed library has its bytecode, as Numba has
     if cache is not None:
         env["NUMBA_CACHE_DIR"] = cache
     if source is not None:

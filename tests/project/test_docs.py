@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import pkgutil
 import re
+import shlex
 import textwrap
 import tomllib
 from itertools import pairwise
@@ -246,6 +247,49 @@ def test_every_relative_link_leads_somewhere(page):
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+
+
+def commands(page):
+    """Yield the commands in the blocks of a page, without what the shell does around them."""
+    blocks = re.findall(r"^```([^\n]*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    for block in (text for kind, text in blocks if kind in ("", "sh", "console")):
+        for line in block.replace("\\\n", " ").splitlines():
+            alone = line.removeprefix("$ ").rpartition("&& ")[2].rstrip("& ")
+            if alone.startswith("abstain "):
+                yield shlex.split(alone, comments=True)
+
+
+def test_every_command_of_every_page_is_known():
+    import typer
+
+    from abstain.cli import app
+    from benchmarks.__main__ import SECTIONS
+
+    found = 0
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "benchmarks" / "README.md"]
+    for words in (words for page in pages for words in commands(page)):
+        command, rest = typer.main.get_command(app), words[1:]
+        while rest and rest[0] in getattr(command, "commands", ()):
+            command, rest = command.commands[rest[0]], rest[1:]
+        command.make_context("abstain", rest)
+        found += 1
+    assert found > 30
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for module in re.findall(r"python -m benchmarks\.(\w+)", text):
+            assert (ROOT / "benchmarks" / f"{module}.py").exists(), f"{page.name}: {module}"
+        for section in re.findall(r"python -m benchmarks (\w+)", text):
+            assert section in {*SECTIONS, "before"}, f"{page.name}: {section}"
+
+
+def test_the_page_about_replay_has_every_option():
+    import typer
+
+    from abstain.cli import app
+
+    known = {name for one in typer.main.get_command(app).commands["replay"].params for name in one.opts}
+    named = set(re.findall(r"--[a-z][a-z-]+", (ROOT / "docs" / "replay.md").read_text(encoding="utf-8")))
+    assert named == {name for name in known if name.startswith("--")}
 
 
 def test_examples_are_the_galleries_five():
