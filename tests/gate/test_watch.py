@@ -105,3 +105,36 @@ def test_learners_that_cannot_watch():
     with pytest.raises(InputError, match="watch: expected a learner without a capacity"):
         gate.watch(CLAUDE, decided="review", probability=0.5)
     assert gate.round == 0
+
+
+@pytest.mark.parametrize("options", [{"learner": ab.Exp3Abs}, {"labels": "both"}, {"maturity": 3}])
+def test_a_label_comes_late_and_after_a_restart(options, tmp_path):
+    """Exp3Abs carries nothing but the probability of seeing the label."""
+    one = ab.Gate(["claude"], **{"cost": 0.2, "seed": 0, **options})
+    case = one.watch(CLAUDE, decided="claude", probability=0.5)
+    one.save(tmp_path / "gate.abstain")
+    two, before = ab.load(tmp_path / "gate.abstain"), one.learner.weights
+    for gate in (one, two):
+        for _ in range(5):
+            gate.watch(CLAUDE, decided="review", probability=0.5)
+        gate.learn(case.to_json(), "b")
+    assert not np.array_equal(one.learner.weights, before)
+    assert np.array_equal(one.learner.weights, two.learner.weights)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"probability": 1.5}, "probability: expected a number in"),
+        ({"probability": 0.0}, "probability: expected one with which expert 0 can be followed, got 0"),
+        ({"probability": 0.5, "observed": 0.0}, "observed: expected a probability above 0, got 0.0"),
+        ({"probability": 0.5, "observed": float("nan")}, "observed: expected a probability above 0, got nan"),
+    ],
+)
+def test_what_a_learner_refuses_to_watch(given, words):
+    """A label that could not be seen would count for more than anything."""
+    experts = ab.experts.thresholds(2, [0.0, 0.5])
+    learner = ab.Exp3Abs(experts, cost=0.2, seed=0)
+    with pytest.raises(InputError, match=words):
+        learner.watch([0.9, 0.8], 0, **given)
+    assert (learner.round, learner.pending) == (0, ())

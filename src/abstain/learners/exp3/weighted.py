@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ... import costs
 from ..._core.signals import held_back
-from ..._core.validation import as_count, as_number
+from ..._core.validation import as_count, as_number, as_share
 from ...capacity import CapacityLike, as_capacity
 from ...engine import Choice, Decision, KernelLearner, Kernels, Report, Seed
 from ...engine.backlog import kept
@@ -278,20 +278,29 @@ class WeightedLearner(KernelLearner):
             The decision. Its label is to be learnt if the feedback shows it.
 
         Raises:
-            InputError: If x is not an input of these experts, or the learner has a capacity.
+            InputError: If x is not an input of these experts, another argument is out of range, or the learner has a
+                capacity.
         """
         with self.lock:
             if self.capacity is not None:
                 raise InputError("watch: expected a learner without a capacity, which others' decisions would use up")
+            probability = as_share(probability, "probability")
+            if observed is None:
+                answered, abstained = self.chances
+                seen = answered * probability + abstained * (1.0 - probability)
+            else:
+                seen = as_number(observed, "observed", "a probability above 0", lambda o: 0.0 < o <= 1.0)
             advice, cost = self._ask(x)
             before, random = self.round, self._random.bit_generator.state
             try:
                 carry = self.choose(advice, cost).carry  # for its guesses
-                answered, abstained = self.chances
-                seen = answered * probability + abstained * (1.0 - probability) if observed is None else observed
-                carry[0], carry[1] = seen, DRAWN
+                carry[0], carry[1:2] = seen, DRAWN  # without a floor there is no second place
                 choice = Choice(expert, probability, carry, seen)
                 decision = self._decision(choice, advice, cost, self.round + 1, Identity.new_id())
+                if seen == 0.0 and self.chances[decision.abstained] > 0.0:
+                    raise InputError(
+                        f"probability: expected one with which expert {expert} can be followed, got {probability:g}"
+                    )
                 self.round += 1
                 self.commit(decision)
             except Exception:
