@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.errors import DecisionError, FileError, InputError, LabelError
+from abstain.errors import AbstainError, DecisionError, FileError, InputError, LabelError
 from abstain.gate.frames import Block
 
 from ..instances import LONG, games
@@ -728,3 +728,60 @@ def test_models_that_cannot_come_or_go():
     with pytest.raises(InputError, match="UCBGT"):
         fixed.add_model("llm")
     assert (gate.models, fixed.models) == (["gbm", "logreg", "rules"],) * 2
+
+
+def refused_logs():
+    """Logs from which a gate cannot start warm, and what to say of them."""
+    sure, said = [0.1, 0.5, 0.9], ["x"] * 3
+    good = {"a": said, "a_confidence": sure, "b": said, "b_confidence": sure, "label": said}
+    return [
+        (good, {"learner": ab.UCB}, "UCB learns from rounds that it decided on alone"),
+        ({**good, "b": [None] * 3, "b_confidence": [None] * 3}, {"thresholds": "quantiles"}, "got none of 'b'"),
+        (good, {"thresholds": "quantiles", "learner": ab.UCB}, "UCB learns from rounds that it decided on alone"),
+        (good, {"thresholds": "quantiles", "learner": ab.UCB, "start": ("a", 0.5)}, "start: UCB has none"),
+        ({name: [] for name in good}, {"thresholds": 8, "combine": True}, "one row a round"),
+        ({**good, "label": ["x", "x", None]}, {"combine": True}, "row 2: label"),
+    ]
+
+
+@pytest.mark.parametrize(("log", "options", "why"), refused_logs())
+def test_a_failed_warm_start_changes_nothing(log, options, why, tmp_path):
+    gate = ab.Gate(["a", "b"], **{"cost": 0.2, "seed": 0, **options})
+    fixed = options.get("thresholds") != "quantiles"
+    if fixed:
+        gate.save(tmp_path / "before")
+    with pytest.raises(AbstainError, match=why):
+        gate.warm_start(log)
+    if fixed:
+        gate.save(tmp_path / "after")
+        assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
+        gate.decide({})
+        return
+    with pytest.raises(InputError, match="expected warm_start first"):
+        gate.decide({})
+    assert str(gate).endswith("has decided nothing yet")
+
+
+def test_an_error_or_ctrl_c_in_the_middle_of_a_warm_start_changes_nothing(monkeypatch, tmp_path):
+    rng = np.random.default_rng(0)
+    for stop in (InputError("no"), KeyboardInterrupt()):
+        gate = ab.Gate(["gbm", "logreg"], cost=0.2, combine=True, seed=0)
+        gate.warm_start(as_frame(rng, 50))
+        gate.save(tmp_path / "before")
+        with monkeypatch.context() as patch:
+            patch.setattr(ab.DoublyRobust, "see", lambda *arguments, stop=stop: (_ for _ in ()).throw(stop))
+            with pytest.raises(type(stop)):
+                gate.warm_start(as_frame(rng, 50))
+        gate.save(tmp_path / "after")
+        assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
+
+
+def test_a_frame_that_is_refused_changes_nothing(tmp_path):
+    gate = three()
+    gate.decide(SAID)
+    gate.save(tmp_path / "before")
+    with pytest.raises(InputError, match="row 1: gbm: expected a confidence"):
+        gate.decide_many({f"{m}{end}": [one] * 2 for m in gate.models for end, one in (("", "x"), ("_confidence", 0.5))}
+                         | {"gbm_confidence": [0.5, 1.5]})  # fmt: skip
+    gate.save(tmp_path / "after")
+    assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()

@@ -614,7 +614,7 @@ class KernelLearner(Learner):
                 raise InputError(f"y: expected {len(table)} labels, one for each row of X, got {len(labels)}")
             if self.round > 0:
                 raise InputError(f"warm_start: expected a learner before its first round, got one after {self.round}")
-            paid, before = self._cost.of(table, 1, len(table)), self.snapshot()
+            paid, before = self._cost.of(table, 1, len(table)), self._keep()
             try:
                 for rows in blocks(0, len(table), self.experts.row_bytes):
                     advice = self.experts.advise_block(table[rows])
@@ -625,8 +625,8 @@ class KernelLearner(Learner):
                         paid[rows],
                     )
                     self._call.functions.teach(*map(writeable, given), self._hand.carry, self._packed)
-            except Exception:
-                self.restore(before)
+            except BaseException:  # Ctrl-C, too: a table that was learnt in part could not be learnt again
+                self._bring_back(before)
                 raise
 
     # Copies and files.

@@ -173,10 +173,11 @@ class Gate:
         self._tally = Tally(np.empty((len(self._followed), 0)))
         table = as_thresholds(thresholds, len(self._followed), self._task, self._prices)
         if table is not None:
-            self._begin(table)
+            self._learner, self._tally = self._begin(table)
+            self._kind = None
 
-    def _begin(self, thresholds: Floats) -> None:
-        """Make the learner."""
+    def _begin(self, thresholds: Floats) -> tuple[Learner, Tally]:
+        """Return a new learner, and what counts confidences between its thresholds."""
         assert self._kind is not None
         if self._start is not None:
             model, threshold = self._followed.index(self._start[0]), self._start[1]
@@ -188,8 +189,19 @@ class Gate:
             made.favour(model * thresholds.shape[1] + place)
         if self._ages is not None:
             made.ripen(0)
-        self._tally = Tally(thresholds)
-        self._learner, self._kind = made, None
+        return made, Tally(thresholds)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock: the learner's or, until there is a learner, another."""
+        if self._learner is None:
+            with self._starting:
+                if self._learner is None:
+                    yield
+                    return
+        assert self._learner is not None  # another thread may have made it just now
+        with self._learner.lock:
+            yield
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = getattr(type(self), name, None)
@@ -250,7 +262,7 @@ class Gate:
         self._change_prices(max_stake=stake)
 
     def _change_prices(self, **changes: Any) -> None:
-        with self._starting if self._learner is None else self._learner.lock:
+        with self._locked():
             prices, same = self._prices.changed(**changes)
             if self._learner is not None and (not same or prices.cost != self._prices.cost):
                 if not isinstance(self._learner, WeightedLearner):
@@ -300,7 +312,7 @@ class Gate:
 
     @capacity.setter
     def capacity(self, capacity: CapacityLike) -> None:
-        with self._starting if self._learner is None else self._learner.lock:
+        with self._locked():
             limit = as_capacity(capacity)
             if self._learner is not None and limit != self._capacity:
                 if not isinstance(self._learner, WeightedLearner):
@@ -454,8 +466,9 @@ class Gate:
             InputError: If an argument is out of range, what was decided has no probability, the learner is
                 neither `DoublyRobust` nor `Exp3Abs`, or the gate has a capacity. Nothing changes then.
         """
-        learner, models = self.learner, self._models
+        learner = self.learner
         with learner.lock:
+            models = self._models
             if not isinstance(learner, (DoublyRobust, Exp3Abs)) or isinstance(learner, Stacked):
                 raise InputError(f"watch: expected DoublyRobust or Exp3Abs as learner, got {type(learner).__name__}")
             asked = self._read(answers, stake, time, self._clock)
@@ -668,7 +681,7 @@ class Gate:
         return frame_of(self._decide_rows(frame), self._task)
 
     def _decide_rows(self, frame: Any) -> list[Case]:
-        with self._all_or_nothing():
+        with self.learner.lock:
             columns, clock, asked = Columns(frame, self._models, self._task), self._clock, []
             for i in range(columns.n):
                 try:
@@ -679,7 +692,8 @@ class Gate:
                 except AbstainError as error:
                     raise type(error)(f"row {i}: {error}") from None
                 clock = asked[-1].clock
-            return [self._decide(one, True) for one in asked]
+            with self._all_or_nothing():
+                return [self._decide(one, True) for one in asked]
 
     def warm_start(self, log: Any) -> None:
         """Learn from cases with all their labels, before the first case.
@@ -692,29 +706,33 @@ class Gate:
                 cannot start warm.
             LabelError: If a label is none of the classes, or no number.
         """
-        self._teach(self._as_block(log))
+        with self._locked():  # no price or model may change in between
+            self._teach(self._as_block(log))
 
     def _as_block(self, log: Any) -> Block:
-        with self._starting if self._learner is None else self._learner.lock:
+        with self._locked():
             return as_block(log, self._models, self._task, self._prices)
 
     def _teach(self, block: Block) -> None:
         """Learn from a block of cases with all their labels, before the first case."""
-        with self._starting if self._learner is None else self._learner.lock:
+        with self._locked():
             if self.round > 0:
                 raise InputError(f"warm_start: expected a gate before its first case, got one after {self.round}")
             combination, own = self._combination, block
             if combination is not None:
                 combination = combination.copy()
                 block = combination.teach(block, as_cases(block, self._task.two, self._prices))
-            if self._learner is None:
+            learner, tally = self._learner, self._tally
+            if learner is None:
                 sure = block.confidence if block.risk is None else weighed(block.confidence, block.risk)
-                self._begin(quantiles(sure, self._followed))
+                learner, tally = self._begin(quantiles(sure, self._followed))
             X = inputs(block, self._task.two, None)
-            self.learner.warm_start(X, block.learnt)
-            self._tally.add_all(X)
-            self._combination = combination
-            self._monitor.learn(own)
+            learner.warm_start(X, block.learnt)
+            with held_back():
+                tally.add_all(X)
+                self._monitor.learn(own)
+                self._tally, self._combination, self._kind = tally, combination, None
+                self._learner = learner  # last: from now on other threads use it
 
     @contextmanager
     def _playing(self, delay: int = 0, later: bool = False) -> Iterator[Player]:
@@ -866,7 +884,7 @@ class Gate:
             return f"follows {', '.join(self._followed)}; has decided {decided}; {name} reports no weights or prices"
 
     def __repr__(self) -> str:
-        with self._starting if self._learner is None else self._learner.lock:
+        with self._locked():
             return f"<Gate: {', '.join(self._models)}; {self.round} cases, {len(self.pending)} of them open>"
 
     # Models that come and go.
@@ -925,8 +943,8 @@ class Gate:
         return copy.deepcopy(self)  # a copy that shared the learner would be neither
 
     def __getstate__(self) -> dict[str, Any]:
-        learner = self._learner
-        with self._starting if learner is None else learner.lock:
+        with self._locked():
+            learner = self._learner
             values = {name: value for name, value in vars(self).items() if name != "_starting"}
             values["_tally"] = copy.deepcopy(self._tally)
             values["_ages"] = None if self._ages is None else self._ages.copy()
