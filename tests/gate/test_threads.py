@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import abstain as ab
+from abstain._core import files
 
 SAID = {"a": ("x", 0.9)}
 
@@ -181,3 +182,85 @@ def test_health_is_of_one_moment_while_threads_decide_learn_and_change_models():
     assert (health.cases, health.labels, health.pending) == (300, 300, 0)
     assert set(found) == {0}
     assert gate._monitor.watch.cases == 300
+
+
+def meanwhile(gate, work, change):
+    """Let ``work`` wait for the gate's lock while the gate changes."""
+    thread = threading.Thread(target=work)
+    with gate.learner.lock:
+        thread.start()
+        thread.join(0.2)
+        change()
+    thread.join()
+
+
+def test_who_is_watched_is_a_model_of_the_moment():
+    gate, cases = small(["a", "b", "c"]), []
+    said = {"b": ("x", 0.9), "c": ("y", 0.8)}
+    meanwhile(
+        gate,
+        lambda: cases.append(gate.watch(said, decided="b", probability=0.5)),
+        lambda: gate.remove_model("a"),
+    )
+    assert (cases[0].model, cases[0].answer) == ("b", "x")
+
+
+def test_a_log_is_read_and_learnt_at_the_same_prices():
+    log = {"a": ["x", "x"], "a_confidence": [0.9, 0.8], "label": ["y", "x"]}
+    one, other = (small(cost=None, review_price=1.0, mistake_price={("x", "y"): 4, "other": 8}) for _ in range(2))
+    read = one._as_block
+
+    def interrupted(log):
+        block = read(log)
+        thread = threading.Thread(target=lambda: setattr(one, "mistake_price", 8.0))
+        thread.start()
+        thread.join(0.2)
+        threads.append(thread)
+        return block
+
+    threads = []
+    vars(one)["_as_block"] = interrupted
+    one.warm_start(log)
+    threads[0].join()
+    del vars(one)["_as_block"]
+    other.warm_start(log)
+    other.mistake_price = 8.0
+    assert np.array_equal(one.learner.weights, other.learner.weights)
+    assert one.mistake_price == 8.0
+
+
+def test_nobody_decides_before_a_warm_start_is_done(monkeypatch):
+    """A gate with quantiles of a log has no learner until it has learnt the log."""
+    gate, found = small(thresholds="quantiles"), []
+    learn = ab.DoublyRobust.warm_start
+
+    def look(learner, X, y):
+        thread = threading.Thread(target=lambda: found.append(str(gate)))
+        thread.start()
+        thread.join(10)
+        with pytest.raises(ValueError, match="expected warm_start first"):
+            gate.decide(SAID)
+        learn(learner, X, y)
+
+    monkeypatch.setattr(ab.DoublyRobust, "warm_start", look)
+    gate.warm_start({"a": ["x"] * 3, "a_confidence": [0.1, 0.5, 0.9], "label": ["x"] * 3})
+    assert found == ["follows a; has decided nothing yet"]
+    assert gate.decide(SAID).round == 1
+
+
+def test_a_file_is_of_one_moment(monkeypatch, tmp_path):
+    """Cases that come while it is written are no part of it."""
+    gate = small(["a", "b"])
+    write = files.write
+
+    def late(*arguments):
+        before.append(gate.health())
+        for _ in range(70):
+            gate.learn(gate.decide({"a": ("x", 0.9)}), "x")
+        write(*arguments)
+
+    before = []
+    gate.learn(gate.decide(SAID), "x")
+    monkeypatch.setattr(files, "write", late)
+    gate.save(tmp_path / "gate.abstain")
+    assert str(ab.load(tmp_path / "gate.abstain").health()) == str(before[0]) != str(gate.health())

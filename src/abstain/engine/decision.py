@@ -267,7 +267,7 @@ class Identity:
 
     def to_file(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Describe the identity as a header of plain values and arrays."""
-        header = {"id": self.learner, "key": self.key.hex(), "life": self.life, "lives": self.lives}
+        header = {"id": self.learner, "key": self.key.hex(), "life": self.life, "lives": dict(self.lives)}
         names = b"".join(bytes.fromhex(name) for name in self.open)
         return header, {
             "pending.ids": np.frombuffer(names, np.uint8).reshape(-1, _ID_BYTES),

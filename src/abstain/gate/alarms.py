@@ -426,7 +426,7 @@ class Watch:
     def to_file(self) -> tuple[int, dict[str, Array]]:
         """Describe it as a number and arrays."""
         heard = np.array([losses for _, losses in self._heard]).reshape(-1, len(self.models))
-        arrays = {"detectors": self.detectors, "counts": self.counts, "models": self.models, "heard": heard}
+        arrays = {name: getattr(self, name).copy() for name in ("detectors", "counts", "models")} | {"heard": heard}
         return self.cases, {**arrays, "cases": np.array([case for case, _ in self._heard], np.int64)}
 
     @classmethod

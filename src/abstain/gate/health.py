@@ -209,7 +209,7 @@ class Monitor:
     def to_file(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Describe it as plain values and arrays."""
         cases, arrays = self.watch.to_file()
-        return {"cases": cases, "totals": vars(self.totals), "matches": list(vars(self.matches).values())}, arrays
+        return {"cases": cases, "totals": dict(vars(self.totals)), "matches": list(vars(self.matches).values())}, arrays
 
     @classmethod
     def from_file(cls, n_models: int, task: Task, kept: Any, arrays: dict[str, Array]) -> Monitor:
