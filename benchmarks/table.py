@@ -14,7 +14,7 @@ def show(title: str, columns: list[str], rows: list[list[str]]) -> None:
     """Print a table: the first column to the left, numbers to the right."""
     table = Table(title=title, title_justify="left", title_style="bold")
     for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i == 0 else "right")
+        table.add_column(column, justify="left" if i == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*row)
     console.print()
