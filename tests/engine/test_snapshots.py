@@ -78,3 +78,24 @@ def test_a_file_after_the_cost_was_set(eta, tmp_path):
     learner.save(tmp_path / "x")
     again = ab.load(tmp_path / "x")
     np.testing.assert_array_equal(ab.simulate(learner, X, Y).expert, ab.simulate(again, X, Y).expert)
+
+
+@pytest.mark.parametrize("kind", [ab.Exp3Abs, ab.DoublyRobust])
+@pytest.mark.parametrize("capacity", [None, 0.5])
+@pytest.mark.parametrize(
+    "change", [lambda one: one.limit(0.3), lambda one: one.limit(None), lambda one: one.start_afresh(0.2, "ramp")]
+)
+def test_another_capacity_or_loss_is_undone(kind, capacity, change, tmp_path):
+    learner, twin = (kind(RINGS, cost=0.3, seed=0, capacity=capacity) for _ in range(2))
+    for one in (learner, twin):
+        ab.simulate(one, X, Y)
+    kept, before = learner.snapshot(), state_of(learner)
+    change(learner)
+    ab.simulate(learner, X, Y)
+    learner.restore(kept)
+    assert same(state_of(learner), before)
+    assert learner.get_params() == twin.get_params()
+    learner.save(tmp_path / "x")
+    games = [ab.simulate(one, X, Y).expert for one in (learner, ab.load(tmp_path / "x"), twin)]
+    np.testing.assert_array_equal(games[0], games[2])
+    np.testing.assert_array_equal(games[1], games[2])

@@ -82,6 +82,7 @@ class Snapshot(NamedTuple):
     random: Any
     experts: ExpertSet
     changes: tuple[Change, ...]
+    loss: losses.Loss
     kept: Any
 
 
@@ -829,7 +830,9 @@ class Learner(ABC):
         with self.lock:
             known, random = dict(self._identity.open), self._random.bit_generator.state
             backlog = self._backlog.copy()
-            return Snapshot(self.round, self._cost, known, backlog, random, self.experts, self._changes, self._keep())
+            return Snapshot(
+                self.round, self._cost, known, backlog, random, self.experts, self._changes, self.loss, self._keep()
+            )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
         """Undo everything that happened since a snapshot. Decisions made since cannot be learnt.
@@ -840,7 +843,7 @@ class Learner(ABC):
         with self.lock:
             self._identity.begin_life(snapshot.round)
             self._identity.open, self._backlog = dict(snapshot.open), snapshot.backlog.copy()
-            self.round, self._changes = snapshot.round, snapshot.changes
+            self.round, self._changes, self.loss = snapshot.round, snapshot.changes, snapshot.loss
             self._take_cost(snapshot.cost)
             self._random.bit_generator.state = snapshot.random
             if snapshot.experts is not self.experts:

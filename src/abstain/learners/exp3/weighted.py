@@ -671,7 +671,18 @@ class WeightedLearner(KernelLearner):
         else:
             carry_over_weights(self.weights, s, expert_from)
 
-    # Files.
+    # Copies and files.
+
+    def _keep(self) -> Any:
+        return self.capacity, self.saved, super()._keep()
+
+    def _bring_back(self, kept: Any) -> None:
+        capacity, saved, state = kept
+        if capacity is not self.capacity:
+            self.capacity, self.saved = capacity, saved
+            for name in ("_call", "_hand"):
+                vars(self).pop(name, None)
+        super()._bring_back(state)
 
     def arrays(self) -> dict[str, Array]:
         arrays = super().arrays()
