@@ -100,3 +100,12 @@ def test_counts_have_limits():
         as_count(True, "n")
     with pytest.raises(InputError, match="^n: expected a whole number, at most 5, got 6$"):
         as_count(6, "n", most=5)
+
+
+def test_masked_values_are_no_values():
+    """NumPy would show what is behind the mask."""
+    masked = np.ma.array([[1.0, 2.0]], mask=[[False, True]])
+    for check in (lambda: as_table(masked, 2), lambda: as_row(masked[0], 2), lambda: plain(masked, "y")):
+        with pytest.raises(InputError, match="expected no masked values, got"):
+            check()
+    np.testing.assert_array_equal(as_table(np.ma.array([[1.0, 2.0]]), 2), [[1.0, 2.0]])

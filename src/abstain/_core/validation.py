@@ -26,6 +26,8 @@ def plain(values: Any, name: str = "values") -> Array:
     """
     if type(values) is np.ndarray:
         return values
+    if np.ma.is_masked(values):  # NumPy would show what is behind the mask
+        raise InputError(f"{name}: expected no masked values, got {shown(values)}")
     try:
         array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
         if array.dtype.kind == "U":
