@@ -5,9 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import abstain as ab
 from abstain import losses
 from abstain.errors import InputError, LabelError
 
+RNG = np.random.default_rng(0)
+RINGS = ab.experts.hyperplanes(2, 5, 6, seed=0)
 scores = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5)
 
 
@@ -290,3 +293,57 @@ def test_a_string_is_not_an_integer_class(y):
 def test_labels_that_are_no_classes_are_refused(y):
     with pytest.raises((LabelError, InputError), match="^y: expected"):
         losses.get("multiclass").labels(y)
+
+
+class Doubtful(losses.Loss):
+    """A loss of somebody else, whose outcomes may be anything."""
+
+    name, binary = "doubtful", True
+
+    def __init__(self, made):
+        self.made = made
+
+    def parameters(self):
+        return None
+
+    def labels(self, y):
+        return losses.get("zero_one").labels(y)
+
+    def values(self, predictions, y):
+        return losses.get("zero_one").values(predictions, y)
+
+    def outcomes(self, predictions):
+        return self.made(losses.get("zero_one").outcomes(predictions))
+
+
+def doubtful_games(made):
+    """Games with such a loss: round by round, and of a table with what is prepared."""
+    X, y = RNG.uniform(-1.0, 1.0, (40, 2)), RNG.choice([-1.0, 1.0], 40)
+    for kind in (ab.DoublyRobust, ab.Exp3Abs):
+        learner = kind(RINGS, cost=0.3, seed=0, loss=Doubtful(made))
+        yield [learner.decide(x).expert for x in X]
+        learner = kind(RINGS, cost=0.3, seed=0, loss=Doubtful(made))
+        yield ab.simulate(learner, ab.prepare(RINGS, X, y, loss=learner.loss)).expert.tolist()
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        (lambda both: np.full(both.shape, np.nan), "outcomes: expected values 0 and 1, got nan"),
+        (lambda both: both * 3.0, "outcomes: expected values 0 and 1, got 3.0"),
+        (lambda both: both[..., 0], "outcomes: expected values of shape"),
+    ],
+)
+def test_outcomes_of_ones_own_are_checked(made, why):
+    with pytest.raises(InputError, match=why):
+        next(doubtful_games(made))
+    with pytest.raises(InputError, match=why):
+        ab.prepare(RINGS, [[0.1, 0.2]], [1], loss=Doubtful(made))
+
+
+@pytest.mark.parametrize("made", [lambda both: both.astype(float), lambda both: both.tolist()])
+def test_outcomes_of_ones_own_may_be_of_any_type(made):
+    state = RNG.bit_generator.state
+    games = list(doubtful_games(made))
+    RNG.bit_generator.state = state
+    assert games == list(doubtful_games(lambda both: both))

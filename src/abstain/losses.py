@@ -94,6 +94,7 @@ class Loss(ABC):
             The losses (n, P), in [0, 1].
         """
 
+    @trusted
     def outcomes(self, predictions: Array) -> Array | None:
         """Compute the loss of each prediction under either label: an extension point that makes late labels cheaper.
 
@@ -104,6 +105,13 @@ class Loss(ABC):
             The losses (n, P, 2) if the label is -1 and if it is +1; None if the loss has other labels.
         """
         return None
+
+    def _outcomes(self, predictions: Array) -> Array | None:
+        """Compute `outcomes` and check them, unless the method is the library's own."""
+        both = self.outcomes(predictions)
+        if both is None or is_trusted(self.outcomes):
+            return both
+        return self._checked(both, (*predictions.shape, 2), "outcomes")
 
     def __call__(self, predictions: Array, y: Array) -> Array:
         """Compute `values` and check them, unless the method is the library's own.
@@ -126,14 +134,14 @@ class Loss(ABC):
         values = self.values(predictions, y)
         return values if is_trusted(self.values) else self._checked(values, predictions.shape)
 
-    def _checked(self, given: ArrayLike, shape: tuple[int, ...]) -> Array:
-        values = as_floats(given, "loss")
+    def _checked(self, given: ArrayLike, shape: tuple[int, ...], name: str = "loss") -> Array:
+        values = as_floats(given, name)
         if values.shape != shape:
-            raise InputError(f"loss: expected values of shape {shape}, got {values.shape}")
+            raise InputError(f"{name}: expected values of shape {shape}, got {values.shape}")
         wrong = ~((values == 0.0) | (values == 1.0)) if self.binary else ~((values >= 0.0) & (values <= 1.0))
         if wrong.any():
             expected = "0 and 1" if self.binary else "in [0, 1]"
-            raise InputError(f"loss: expected values {expected}, got {values[wrong][0]}")
+            raise InputError(f"{name}: expected values {expected}, got {values[wrong][0]}")
         return np.array(values, np.uint8 if self.binary else np.float64)
 
     def parameters(self) -> dict[str, Any] | None:
@@ -191,6 +199,7 @@ class _Signed(Loss):
             raise LabelError(f"y: expected labels -1 and +1, got {numbers[wrong][0]:g} in row {np.argmax(wrong)}")
         return numbers
 
+    @trusted
     def outcomes(self, predictions: Array) -> Array:
         return np.stack([self(predictions, np.full(len(predictions), label)) for label in (-1.0, 1.0)], axis=2)
 

@@ -77,7 +77,7 @@ class Prepared:
 
     def __init__(self, experts: ExpertSet, X: Floats, y: Array, loss: Loss, keep: bool = True) -> None:
         self.experts, self.X, self.y, self.loss = experts, X, y, loss
-        either = keep and len(X) > 0 and loss.outcomes(experts.advise_block(X[:1]).predictions) is not None
+        either = keep and len(X) > 0 and loss._outcomes(experts.advise_block(X[:1]).predictions) is not None
         self.kept = keep and len(X) > 0 and (loss.binary or not either)
         self._coded = either
         """Whether losses are kept for either label, as ``l(-1) + 2 l(+1)``."""
@@ -89,7 +89,7 @@ class Prepared:
 
     def _compute(self, rows: slice) -> None:
         advice = self.experts.advise_block(self.X[rows])
-        both = self.loss.outcomes(advice.predictions) if self._coded else None
+        both = self.loss._outcomes(advice.predictions) if self._coded else None
         if both is None:
             self._losses[rows] = self.loss(advice.predictions, self.y[rows])
         else:

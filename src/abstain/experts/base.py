@@ -59,7 +59,7 @@ class Advice:
         Returns:
             The losses (n, P, 2) if the label is -1 and if it is +1, or None if the loss has other labels.
         """
-        both: Array | None = loss.outcomes(self.predictions)
+        both: Array | None = loss._outcomes(self.predictions)
         return both
 
 

@@ -188,6 +188,7 @@ class ModelLosses(Loss):
             raise LabelError(f"losses: expected those of {predictions.shape[1]} models, got shape {y.shape}")
         return y
 
+    @trusted
     def outcomes(self, predictions: Array) -> Array | None:
         if self.of_signs is None:
             return None

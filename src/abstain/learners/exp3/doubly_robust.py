@@ -231,7 +231,7 @@ class DoublyRobust(WeightedLearner):
                 raise InputError(f"guard: expected memory=None, which its guarantee is for, got memory={self.memory!r}")
             self.saved = (*self.saved, "mix", "scores", "spread")
         self.guard = guard
-        self._modelled = self.loss.outcomes(np.zeros((1, 1), np.uint8)) is not None
+        self._modelled = self.loss._outcomes(np.zeros((1, 1), np.uint8)) is not None
 
     def _find_rate(self) -> Rate:
         return Rate(ADAPTIVE, 0.0, RATE**2 * math.log(self.experts.n_experts))
