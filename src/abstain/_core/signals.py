@@ -22,8 +22,8 @@ def held_back() -> Iterator[Callable[[], None]]:
     came: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
-        known = [(number, _signal.getsignal(number)) for number in _SIGNALS]
-        handlers = {number: handler for number, handler in known if callable(handler)}
+        getsignal = _signal.getsignal
+        handlers = {number: handler for number in _SIGNALS if callable(handler := getsignal(number))}
 
     def deliver() -> None:
         while came:

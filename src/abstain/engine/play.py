@@ -344,7 +344,7 @@ class PlayingBlocks(Playing):
         with held_back() as deliver_signals:
             for rows in given.blocks():
                 advice = given.advice(rows, scores)
-                inside = slice(done, done + int((edges.at[done:] <= rows.stop).sum()))
+                inside = slice(done, int(edges.at.searchsorted(rows.stop, "right")))
                 done = inside.stop
                 when = (None if numbers is None else numbers[rows] for numbers in (due, came))
                 arrivals = self._arrange(rows.stop - rows.start, *when)
