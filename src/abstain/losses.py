@@ -522,11 +522,16 @@ def surrogate(h: ArrayLike, r: ArrayLike, y: ArrayLike, cost: ArrayLike, gamma: 
         np.broadcast_shapes(score.shape, margin.shape, label.shape, price.shape)
     except ValueError as error:
         raise InputError(f"expected h, r, y and cost of shapes that fit each other ({error})") from None
+    return surrogate_value(score, margin, label, price, gamma)
+
+
+def surrogate_value(h: Floats, r: Floats, y: Array, cost: Floats, gamma: float) -> Floats:
+    """Compute `surrogate` of arguments that were checked."""
     with np.errstate(over="ignore"):  # only in the branch that is not taken
-        f = ramp_value(-label * score, gamma)
-        rising = np.where(margin <= -gamma, price, 1.0 + (1.0 - price) / gamma * margin)
-        falling = np.where(margin >= gamma, f, 1.0 - (1.0 - f) / gamma * margin)
-    return np.where(margin < 0.0, rising, falling)
+        f = ramp_value(-y * h, gamma)
+        rising = np.where(r <= -gamma, cost, 1.0 + (1.0 - cost) / gamma * r)
+        falling = np.where(r >= gamma, f, 1.0 - (1.0 - f) / gamma * r)
+    return np.where(r < 0.0, rising, falling)
 
 
 def _finite(values: ArrayLike, name: str) -> Floats:

@@ -112,8 +112,8 @@ class Constants(ExpertSet):
 
     @trusted
     def advise_rows(self, X: Floats, out: Floats | None = None) -> Advice:
-        silent = np.broadcast_to(self._r <= 0.0, (len(X), self.n_rules))
-        return Advice(np.tile(self._h, (len(X), 1)), silent)
+        h, silent = self._h[np.newaxis], (self._r <= 0.0)[np.newaxis]
+        return Advice(h.repeat(len(X), axis=0), silent.repeat(len(X), axis=0))
 
     @property
     def values(self) -> tuple[Floats, Floats]:

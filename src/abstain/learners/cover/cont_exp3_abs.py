@@ -12,8 +12,7 @@ from ..._core.validation import as_count, as_number, is_number
 from ...engine import Choice, Decision, KernelLearner, Kernels, Seed, check_arrays
 from ...errors import InputError, shown
 from ...experts import Advice, Constants, ExpertSet
-from ...losses import ramp_value
-from ...losses import surrogate as surrogate_loss
+from ...losses import ramp_value, surrogate_value
 from ...typing import Array, Floats, Ints
 from ..exp3.state import Rate, as_eta, as_horizon, find_rate
 from . import kernels as cover
@@ -360,7 +359,7 @@ class ContExp3Abs(KernelLearner):
     def surrogate(self, expert: Ints, y: Array, costs: Floats) -> tuple[Floats, float | None]:
         h, r = self._pairs.values
         # The three actions are so far from 0 that L~ is L for every gamma.
-        return surrogate_loss(h[expert], r[expert], y, costs, 0.5 if self.gamma is None else self.gamma), self.gamma
+        return surrogate_value(h[expert], r[expert], y, costs, 0.5 if self.gamma is None else self.gamma), self.gamma
 
     # Copies and files.
 
