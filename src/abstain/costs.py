@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._core.validation import as_floats, is_trusted, plain, trusted
+from ._core.validation import as_floats, is_number, is_trusted, plain, trusted
 from .errors import InputError, shown
 from .typing import Floats
 
@@ -168,5 +168,7 @@ def get(cost: CostLike) -> Cost:
         return cost
     if callable(cost):
         return OfInput(cost)
+    if is_number(cost):
+        return Constant(cost)
     values = _checked(cost)
     return Constant(float(values)) if values.ndim == 0 else PerRound(values)
