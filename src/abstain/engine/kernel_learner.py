@@ -244,7 +244,8 @@ class KernelLearner(Learner):
     signed: tuple[str, ...] = ()
     """The saved fields that may be negative."""
     fixed: ClassVar[tuple[str, ...]] = ()
-    """Parts of the state that no compiled function writes to, so that they need not be copied."""
+    """Parts of the state that need not be copied: no compiled function writes to them, or what it writes there means
+    nothing to a later one."""
     _not_copied = ("lock", "_hand", "_call")
     _state: Any = None
 
@@ -536,7 +537,7 @@ class KernelLearner(Learner):
                 raise InputError(
                     f"choose: expected an expert below {self.experts.n_experts}, got another in row {-1 - done}"
                 )
-        if self.kernels.edges is count_no_edges:
+        if at.size > 0 and self.kernels.edges is count_no_edges:
             edges[:] = self._edges_shown(rounds.abstains[at])
         self.round += n
 

@@ -24,7 +24,7 @@ from ...graphs.base import COMPLETE, ESTIMATED, GIVEN, RELATION, SELF_LOOPS
 from ...typing import Array, Floats, Ints
 from . import graph as graph_kernels
 from .kernels import choose, close, groups_of, note, update
-from .state import Estimates, UCBState, Variant, disagreements, estimates, no_groups, search
+from .state import SCRATCH, Estimates, UCBState, Variant, disagreements, estimates, no_groups, search
 
 MOST_BETA = 1e9
 """A width beyond any use, and far from overflow."""
@@ -49,7 +49,7 @@ class IndexLearner(KernelLearner):
 
     kernels = Kernels(choose, update, note, graph_kernels.edges)
     saved = ("losses", "paid", "updates")
-    fixed = ("variant", "layout", "relation")
+    fixed = ("variant", "layout", "relation", *SCRATCH)
     most_rounds = 2**31 - 1  # of losses and disagreements, which are counted in 32 bits
     _sums = False
     _optimistic = False

@@ -52,6 +52,9 @@ class Search(NamedTuple):
     mask: Bools  # (G,) scratch: out-neighbours, where edges are counted
 
 
+SCRATCH = ("near", "indices", "rough", "chunk", "row", "tied_team", "tied_slot", "mask")
+
+
 class CountGroups(NamedTuple):
     """Experts grouped by count (`counts`). Derived: never saved."""
 
