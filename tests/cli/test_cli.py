@@ -55,6 +55,19 @@ def test_every_command_shows_an_example_in_its_help():
             assert name in text[text.index("Example") :].partition("╭")[0], name
 
 
+def test_help_breaks_no_line_within_a_paragraph():
+    """Help keeps the line breaks of a docstring: those of a paragraph would come on top of the terminal's."""
+
+    def helps(command):
+        yield command.name, command.help
+        for one in getattr(command, "commands", {}).values():
+            yield from helps(one)
+
+    for name, text in helps(typer.main.get_command(app)):
+        _, *rest = text.replace("\f", "").strip().split("\n\n")
+        assert [part for part in rest if "\n" in part.strip()] == [], name
+
+
 def test_help_is_in_groups():
     def panels(commands):
         found = {one.name: getattr(one, "rich_help_panel", None) for one in commands}

@@ -145,8 +145,9 @@ def export(
 ) -> None:
     """Write a gate's cases with their labels as a log for abstain replay, also while the server runs.
 
-    A .jsonl file has the gate's cases, and a file of labels is written beside it. A class that a replay would take for
-    a missing value, such as NA or the empty text, is written in quotation marks.
+    A .jsonl file has the gate's cases, and a file of labels is written beside it.
+
+    A class that looks like a missing value, such as NA or the empty text, is written in quotation marks.
 
     Example: abstain gates export spam --out log.parquet
     """
