@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -96,6 +97,7 @@ def test_differences(tmp_path, monkeypatch):
         assert "EUR" in text.split("gate ")[0]
         table = text.split("The gate costs")[0].splitlines()
         assert max(map(len, table[-12:])) <= width
+        assert len({line.rindex("(") for line in table if re.search(r"\([+-]\d", line)}) == 1, "the shares align"
         assert text.splitlines()[-1].startswith("Next: ")
 
 

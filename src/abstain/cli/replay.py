@@ -319,7 +319,9 @@ def show(console: "Console", found: "Replay", out: Path) -> None:
     against = f"against {found.baseline}" + (f",\n{price.replace(chr(10), ' ')}" if bounds else ", %\n(95 % interval)")
     for head in (price, "mistakes", "reviews", against, *([] if bounds else [price])):
         # Where one policy alone has bounds, they may take two lines: the names of policies need the room.
-        table.add_column(head, justify="right", no_wrap=bounds or head not in (price, "mistakes"))
+        padded = head == against and not bounds  # its cells align by themselves
+        wraps = not bounds and head in (price, "mistakes")
+        table.add_column(head, justify="left" if padded else "right", no_wrap=not wraps)
     for policy, cells in zip(found.policies, _cells(found, bounds), strict=True):
         table.add_row(policy.name, *cells, style="bold" if policy.kind == found.lead else None)
     console.print(table, markup=False)
@@ -366,6 +368,7 @@ def _cells(found: "Replay", bounds: bool) -> list[list[str]]:
     price, policies = found.price, found.policies
     lead = next((one for one in policies if one.kind == found.lead), policies[0])
     digits = decimals(lead.loss * price)
+    widest = max(len(against(one)[0]) for one in policies)
     rows = []
     for one, wrong, seen in zip(policies, mistakes(policies), column([one.reviewed for one in policies]), strict=True):
         ends = [one.loss] if one.known else [one.lowest or 0.0, one.highest or 0.0]
@@ -379,7 +382,7 @@ def _cells(found: "Replay", bounds: bool) -> list[list[str]]:
                 cells.append(" to ".join(f"{end * price:+,.{digits}f}" for end in (one.low, one.high)))
             else:
                 share, interval = against(one)
-                cells.append(f"{share.removesuffix(' %')} ({interval})" if interval else "")
+                cells.append(f"{share.rjust(widest).removesuffix(' %')} ({interval})" if interval else "")
                 cells.append(f"{round(one.difference * price, digits) + 0.0:+,.{digits}f}")  # no "-0.00"
         rows.append(cells)
     return rows
