@@ -1,4 +1,4 @@
-"""Code on narrow screens: where it may be broken in a line, and blocks that can be scrolled by keyboard.
+"""Lines on narrow screens: where code may be broken, numbers that stay whole, and blocks scrolled by keyboard.
 
 Code in a line is broken after a bracket or a sign, not within a word. Narrow tables need it, and titles such as
 abstain.adapters.sklearn.GateClassifier.
@@ -12,16 +12,25 @@ from sphinx.application import Sphinx
 CODE = re.compile(r'<code class="[^"]*\bliteral\b[^"]*">.*?</code>', re.DOTALL)
 TITLE = re.compile(r"(?<=<h1>)[\w.]+(?=<)")  # the name of a class
 WORD = re.compile(r'(?<=<span class="pre">)[^<]+')
-AFTER = re.compile(r"(?<=[A-Za-z]\w)[(=_./:](?=[\w&])")  # of names: neither 0.5 nor d/(d+2)
+AFTER = re.compile(  # of names: neither 0.5 nor d/(d+2), no dot of a file's ending, nothing within __init__
+    r"(?<=[A-Za-z]\w)(?:[(=/:](?=[\w&])|_(?=[A-Za-z0-9&])|\.(?=[\w&])(?!(?:py|md|toml|csv|json|html|db|svg)\b))"
+)
+FLAG = re.compile(r"--\w+")
+PER_CENT = re.compile(r"<(?P<kind>pre|code)\b.*?</(?P=kind)>|(?<=\d) %", re.DOTALL)
 
 
 def breakable(body: str) -> str:
     """A page with places to break its code; what is copied from it stays the same."""
 
     def word(found: re.Match[str]) -> str:
-        return AFTER.sub(r"\g<0><wbr>", found[0])
+        return FLAG.sub(r'<span class="flag">\g<0></span>', AFTER.sub(r"\g<0><wbr>", found[0]))
 
     return CODE.sub(lambda code: WORD.sub(word, code[0]), TITLE.sub(word, body))
+
+
+def whole(body: str) -> str:
+    """A page whose per cent signs stay with their numbers; code stays as it is."""
+    return PER_CENT.sub(lambda found: "&#160;%" if found["kind"] is None else found[0], body)
 
 
 def scrollable(body: str) -> str:
@@ -32,7 +41,7 @@ def scrollable(body: str) -> str:
 def change(app: Sphinx, page: str, template: str, context: dict[str, str], doctree: nodes.document | None) -> None:
     """Called by Sphinx for every page that is written."""
     if "body" in context:
-        context["body"] = scrollable(breakable(context["body"]))
+        context["body"] = scrollable(breakable(whole(context["body"])))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -80,3 +80,9 @@ def test_a_description_is_the_first_paragraph_cut_after_a_word():
 
 def test_blocks_of_code_can_be_scrolled_by_keyboard():
     assert hook("breaks").scrollable('<div class="highlight"><pre>x') == '<div class="highlight"><pre tabindex="0">x'
+
+
+def test_a_per_cent_sign_stays_with_its_number():
+    page = "<p>0.3 to 2.4 % more</p><pre>5 % 2</pre><code>7 % 2</code><td>-1 %</td>"
+    expected = "<p>0.3 to 2.4&#160;% more</p><pre>5 % 2</pre><code>7 % 2</code><td>-1&#160;%</td>"
+    assert hook("breaks").whole(page) == expected
