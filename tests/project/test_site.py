@@ -1,8 +1,12 @@
 """The checks of the built site: they find what is wrong with pages, and nothing in pages that are right."""
 
+from pathlib import Path
+
 import pytest
 
-from .test_docs import hook
+from .test_docs import ROOT, hook
+
+CHROMIUM = Path("/usr/bin/chromium")
 
 
 def write(folder, name, title, text=""):
@@ -86,3 +90,30 @@ def test_a_per_cent_sign_stays_with_its_number():
     page = "<p>0.3 to 2.4 % more</p><pre>5 % 2</pre><code>7 % 2</code><td>-1 %</td>"
     expected = "<p>0.3 to 2.4&#160;% more</p><pre>5 % 2</pre><code>7 % 2</code><td>-1&#160;%</td>"
     assert hook("breaks").whole(page) == expected
+
+
+def test_on_a_phone_a_wide_table_scrolls_by_itself_and_its_first_column_stays():
+    playwright = pytest.importorskip("playwright.sync_api")
+    if not CHROMIUM.exists():
+        pytest.skip(f"widths are measured with Chromium, and there is no {CHROMIUM}")
+    cells = "".join(
+        f"<td>{text}</td>" for text in ("conformal", "no", "by the size of the prediction set, or so " * 3) * 2
+    )
+    style = (ROOT / "docs" / "style" / "site.css").read_text(encoding="utf-8")
+    table = f'<table class="table"><tbody><tr>{cells}</tr></tbody></table>'
+    page = f'<style>{style}</style><body style="margin: 16px"><div style="overflow-x: auto">{table}</div>'
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu"])
+        tab = browser.new_page(viewport={"width": 390, "height": 800})
+        tab.set_content(page)
+        widths = tab.evaluate("[...document.querySelectorAll('td')].map(cell => cell.offsetWidth)")
+        scrolls = tab.evaluate("(box => box.scrollWidth > box.clientWidth)(document.querySelector('div'))")
+        tab.evaluate("document.querySelector('div').scrollLeft = 200")
+        first = tab.evaluate("document.querySelector('td').getBoundingClientRect().left")
+        whole = tab.evaluate("document.documentElement.scrollWidth")
+        browser.close()
+    assert min(widths[2], widths[5]) >= 150
+    assert widths[1] < 60, "a narrow column stays narrow"
+    assert scrolls
+    assert first == 16
+    assert whole <= 390
