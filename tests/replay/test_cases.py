@@ -1,5 +1,6 @@
 """A gate's own cases, with the labels that came: what did it save?"""
 
+import json
 from datetime import datetime, timedelta, timezone
 
 import numpy as np
@@ -91,7 +92,7 @@ def test_stakes_and_times_of_labels(tmp_path):
     assert "500 seconds after the case" in found.delay or "8.33 minutes" in found.delay
 
 
-def test_prices_by_kind_if_every_case_has_its_label(tmp_path):
+def test_prices_by_kind(tmp_path):
     """Cases tell no prices by kind. Given as the note says, they price what was decided exactly."""
     prices = {("ok", "fraud"): ab.PerStake(1.0), ("fraud", "ok"): 6.0}
     gate = ab.Gate(["m"], classes=["ok", "fraud"], review_price=2.0, mistake_price=prices, labels="both", seed=0)
@@ -115,6 +116,62 @@ def test_prices_by_kind_if_every_case_has_its_label(tmp_path):
     decided = next(one for one in found.policies if one.kind == "decided")
     assert decided.loss * found.price == pytest.approx(np.mean(paid[40:]))
     assert "--mistake-column stake --fixed-price fraud:ok=6" in found.command
+
+
+def kinds_month(folder, seed=0, n=2_000, flip=False, **given):
+    """Write the cases and labels of a gate that sees labels of its answers: a missed fraud costs what is at stake, a
+    false alarm 6, a review 2. With ``flip`` the cases that were reviewed have the other class.
+
+    Returns:
+        The true prices per case, after the first tenth, of the gate and of m from 0.75 on.
+    """
+    prices = {("ok", "fraud"): ab.PerStake(1.0), ("fraud", "ok"): 6.0}
+    gate = ab.Gate(["m", "rules"], classes=["ok", "fraud"], review_price=2.0, mistake_price=prices, seed=seed, **given)
+    rng, lines, labels, paid, today = np.random.default_rng(seed), [], [], [], []
+    for t in range(n):
+        truth, stake, sure = ("ok", "fraud")[rng.random() < 0.3], float(rng.integers(1, 20)), rng.uniform(0.5, 1.0, 2)
+        other = "ok" if truth == "fraud" else "fraud"
+        m, rules = (truth if rng.random() < one else other for one in (sure[0], 0.7))
+        case = gate.decide({"m": (m, sure[0]), "rules": (rules, sure[1])}, stake=stake, time=START + timedelta(hours=t))
+        if flip and case.action == "review":
+            truth, other = other, truth
+
+        def price(said, truth=truth, stake=stake):
+            return 0.0 if said == truth else 2.0 if said is None else stake if said == "ok" else 6.0
+
+        lines.append(case.to_json())
+        paid.append(price(case.answer))
+        today.append(price(m) if sure[0] > 0.75 else 2.0)
+        if case.action == "answer":
+            gate.learn(case, truth)
+            labels.append((case.id, truth))
+    (folder / "cases.jsonl").write_text("\n".join(lines))
+    pl.DataFrame(labels, ["id", "label"], orient="row").write_csv(folder / "labels.csv")
+    return np.mean(paid[n // 10 :]), np.mean(today[n // 10 :])
+
+
+def test_prices_by_kind_if_labels_are_missing(tmp_path):
+    """As a user would: what the gate cost is exact, and the interval of what it saved holds what it saved."""
+    paid, today = kinds_month(tmp_path)
+    files, prices = [str(tmp_path / name) for name in ("cases.jsonl", "labels.csv")], "--review-price 2"
+    arguments = f"{prices} --mistake-column stake --fixed-price fraud:ok=6 --today m:0.75 --seeds 1 --out"
+    result = CliRunner().invoke(app, ["replay", *files, *arguments.split(), str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    told = json.loads((tmp_path / "out" / "replay.json").read_text())
+    decided = next(one for one in told["policies"] if one["kind"] == "decided")
+    assert decided["loss"] * told["price"] == pytest.approx(paid)
+    assert decided["low"] * told["price"] <= paid - today <= decided["high"] * told["price"]
+    assert decided["low"] < decided["high"]
+
+
+def test_labels_that_nobody_saw_change_nothing(tmp_path):
+    """Whatever the class of a reviewed case was, the gate decides the same, and the replay says the same."""
+    given = Options(seeds=1, review_price=2.0, mistake_column="stake", fixed_prices=(("fraud", "ok", 6.0),))
+    told = []
+    for flip in (False, True):
+        kinds_month(tmp_path, n=600, flip=flip)
+        told.append(replay(tmp_path / "cases.jsonl", given, tmp_path / "out", truth=tmp_path / "labels.csv").policies)
+    assert told[0] == told[1]
 
 
 def test_times_with_a_zone(tmp_path):

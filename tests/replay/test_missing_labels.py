@@ -310,3 +310,104 @@ def test_a_warm_start_learns_from_labels_alone(tmp_path):
     left, gate = ab.load(tmp_path / "out" / "gate.abstain"), ab.Gate(list(NAMES), cost=0.25, seed=0)
     gate.warm_start(log[1:200:2])
     assert left._tally.n - left.round == gate._tally.n == 100
+
+
+CLASSES = ("a", "b", "c", "d", "e")
+KINDS = {("a", "b"): 9.0, ("b", "a"): 0.0, ("c", "a"): 2.0}
+
+
+def price(said, true, stake, kinds):
+    """What an answer costs in a log with these prices by kind; other mistakes cost what is at stake."""
+    return 0.0 if said == true else kinds.get((said, true), stake)
+
+
+def kinds_log(classes, n=120, seed=4):
+    """A log with stakes, and its options with prices by kind."""
+    frame = small_log(n, missing=0.0, classes=classes, seed=seed)
+    frame = frame.with_columns(stake=pl.Series(np.random.default_rng(seed).integers(0, 8, n).astype(float)))
+    kinds = {kind: one for kind, one in KINDS.items() if set(kind) <= set(classes)}
+    fixed = tuple((*kind, one) for kind, one in kinds.items())
+    return frame, kinds, {"cost": None, "review_price": 1.0, "mistake_column": "stake", "fixed_prices": fixed}
+
+
+def costs_of(frame, label, kinds, review=1.0):
+    """By policy: the mean price of the rows after the first tenth, with these labels."""
+    n, stakes = len(frame), frame["stake"].to_list()
+    answers = {name: frame[name].to_list() for name in NAMES}
+    sure = frame["rules_confidence"].to_list()
+    lost = {name: [price(*row, kinds) for row in zip(answers[name], label, stakes, strict=True)] for name in NAMES}
+    today = [lost["rules"][t] if sure[t] > 0.6 else review for t in range(n)]
+    every = {"always gbm": lost["gbm"], "always rules": lost["rules"], "today": today}
+    return {kind: float(np.mean(costs[n // 10 :])) for kind, costs in every.items()}
+
+
+@pytest.mark.parametrize("classes", [CLASSES[:2], CLASSES[:3], CLASSES])
+def test_bounds_with_prices_by_kind_are_the_best_and_the_worst_labels(tmp_path, classes):
+    """By enumeration of all labels that may be missing: of prices and of differences the bounds are the ends."""
+    frame, kinds, given = kinds_log(classes)
+    gone = [30, 57, 58, 99, 110][: 5 if len(classes) < 5 else 4]
+    holes = frame.with_columns(label=pl.when(~pl.int_range(120).is_in(gone)).then("label"))
+    holes.write_csv(tmp_path / "log.csv")
+    found = replay(tmp_path / "log.csv", options(today="rules:0.6", **given), tmp_path / "out")
+    part, costs, n = by_kind(found), [], len(frame)
+    cases = pl.read_parquet(tmp_path / "out" / "cases.parquet").rows(named=True)
+    gate = [None if one["action"] == "review" else frame[one["model"]][t] for t, one in enumerate(cases)]
+    for truth in itertools.product(classes, repeat=len(gone)):
+        label = frame["label"].to_list()
+        for row, one in zip(gone, truth, strict=True):
+            label[row] = one
+        costs.append(costs_of(frame, label, kinds))
+        paid = [1.0 if gate[t] is None else price(gate[t], label[t], frame["stake"][t], kinds) for t in range(12, n)]
+        costs[-1]["gate"] = np.mean(paid)
+    for kind in ("always gbm", "always rules", "today", "gate"):
+        values, policy = [one[kind] for one in costs], part[kind]
+        assert (policy.lowest * found.price, policy.highest * found.price) == pytest.approx((min(values), max(values)))
+        if kind != "today":
+            apart = [one[kind] - one["today"] for one in costs]
+            assert policy.difference * found.price == pytest.approx((min(apart) + max(apart)) / 2)
+            assert policy.low * found.price <= min(apart) + 1e-9
+            assert max(apart) <= policy.high * found.price + 1e-9
+
+
+@pytest.mark.parametrize("classes", [CLASSES[:2], CLASSES[:3]])
+def test_estimates_with_prices_by_kind_are_unbiased_by_enumeration(tmp_path, classes):
+    """Every way in which labels of a few rows can be seen or not, weighed by its probability: the mean is the truth."""
+    frame, kinds, given = kinds_log(classes, n=110, seed=2)
+    rows, chances, row = [40, 61, 80], [0.5, 0.25, 0.7], pl.int_range(110)
+    true, means, mistakes = costs_of(frame, frame["label"].to_list(), kinds), {}, 0.0
+    for seen in itertools.product((True, False), repeat=len(rows)):
+        weight = np.prod([p if s else 1 - p for p, s in zip(chances, seen, strict=True)])
+        hidden = [at for at, shown in zip(rows, seen, strict=True) if not shown]
+        observed = pl.when(row == 5).then(0.0)
+        for at, chance in zip(rows, chances, strict=True):
+            observed = observed.when(row == at).then(chance)
+        log = frame.with_columns(
+            label=pl.when((row != 5) & ~row.is_in(hidden)).then("label"), observed=observed.otherwise(1.0),
+            decided=pl.when(row.is_in(hidden)).then(pl.lit("review")).otherwise(pl.lit("gbm")),
+        )  # fmt: skip
+        log.write_csv(tmp_path / "log.csv")
+        more = {"today": "rules:0.6", "decided": "decided", "observed": "observed"}
+        found = replay(tmp_path / "log.csv", options(**more, **given), tmp_path / "out")
+        for kind in true:
+            policy = by_kind(found)[kind]
+            assert policy.known
+            means[kind] = means.get(kind, 0.0) + weight * policy.loss * found.price
+        mistakes += weight * by_kind(found)["always rules"].mistakes
+    assert means == pytest.approx(true)
+    later = frame.slice(11)
+    lost = [price(*one, kinds) for one in later.select("rules", "label", "stake").iter_rows()]
+    assert mistakes == pytest.approx(np.mean([one > 0.0 for one in lost]))  # a mistake that costs nothing is none
+
+
+@pytest.mark.parametrize("classes", [CLASSES[:2], CLASSES[:3]])
+@pytest.mark.parametrize("by_kind_too", [False, True])
+def test_a_gate_that_combines_has_estimates(tmp_path, classes, by_kind_too):
+    frame, _, given = kinds_log(classes, n=600)
+    selective(frame, floor=0.2).write_csv(tmp_path / "log.csv")
+    more = {"decided": "decided", "observed": "observed", "combine": True} | (given if by_kind_too else {})
+    found = replay(tmp_path / "log.csv", options(**more), tmp_path / "out")
+    gate = by_kind(found)["gate"]
+    assert gate.known
+    assert gate.low < gate.difference < gate.high
+    cases = pl.read_parquet(tmp_path / "out" / "cases.parquet")
+    assert cases.filter(pl.col("model") == "combined").height > 0

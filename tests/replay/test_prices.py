@@ -87,14 +87,21 @@ def test_on_the_command_line(frauds):
         assert words in " ".join(result.output.split())
 
 
-def test_kinds_need_a_label_in_every_row(frauds, tmp_path):
-    """Bounds for rows without one would depend on the label."""
+def test_what_missing_labels_may_cost_goes_by_the_kind(frauds, tmp_path):
+    """Of two classes, an answer that may be wrong may be wrong in one way, at its own price."""
     path, frame = frauds
-    frame.with_columns(label=pl.when(pl.int_range(pl.len()) % 7 > 0).then("label")).write_csv(path)
-    given = Options(models=(model_columns("class", "rules=rules:sure"),), label="label", review_price=1.0,
-                    mistake_price=20.0, fixed_prices=(("fraud", "ok", 3.0),))  # fmt: skip
-    with pytest.raises(ab.AbstainError, match="--fixed-price: expected a label in every row, got 215 rows"):
-        replay(path, given, tmp_path / "out")
+    hidden = frame.with_columns(label=pl.when(pl.int_range(pl.len()) % 7 > 0).then("label"))
+    hidden.write_csv(path)
+    given = Options(models=(model_columns("probability", "gbm=gbm"),), label="label", positive="fraud",
+                    review_price=4.0, mistake_column="amount", seeds=1,
+                    fixed_prices=(("fraud", "ok", 10.0),))  # fmt: skip
+    found = replay(path, given, tmp_path / "out")
+    says, fraud, later = pl.col("gbm") >= 0.5, pl.col("label") == "fraud", hidden.slice(150)
+    wrong = pl.when(says).then(10.0).otherwise("amount")
+    least = later.select(pl.when(says != fraud).then(wrong).otherwise(0.0).mean()).item()
+    most = least + later.select(pl.when(fraud.is_null()).then(wrong).otherwise(0.0).mean()).item()
+    always = next(policy for policy in found.policies if policy.name == "always gbm")
+    assert (always.lowest * found.price, always.highest * found.price) == pytest.approx((least, most))
 
 
 def test_what_missing_labels_may_cost_goes_by_the_stake(frauds, tmp_path):

@@ -47,6 +47,7 @@ class Classes:
         self.dtype = _typed(counts) if typed else _written(counts)
         self._counts = {column: self._as_classes(found) for column, found in counts.items()}
         self._known: pl.Series | None = None
+        """Once asked for, all classes of labels and answers."""
 
     def _as_classes(self, counts: "pl.DataFrame") -> "pl.DataFrame":
         """The classes among the values, the most frequent first."""
@@ -88,14 +89,21 @@ class Classes:
         codes = pl.Series(range(len(known)), dtype=pl.UInt8)
         return labels.replace_strict(known, codes, default=len(known), return_dtype=pl.UInt8)
 
-    def numbers(self, column: "pl.Series") -> Floats:
-        """A number for every class of a column, the same for the same; -1 if there is none."""
+    @property
+    def known(self) -> "pl.Series":
+        """All classes of labels and answers."""
         import polars as pl
 
         if self._known is None:
             self._known = pl.concat([found["value"] for found in self._counts.values()]).unique(maintain_order=True)
-        numbers = pl.Series(range(len(self._known)), dtype=pl.Float64)
-        found = column.replace_strict(self._known, numbers, default=-1.0, return_dtype=pl.Float64)
+        return self._known
+
+    def numbers(self, column: "pl.Series") -> Floats:
+        """A number for every class of a column, the same for the same; -1 if there is none."""
+        import polars as pl
+
+        numbers = pl.Series(range(len(self.known)), dtype=pl.Float64)
+        found = column.replace_strict(self.known, numbers, default=-1.0, return_dtype=pl.Float64)
         return found.fill_null(-1.0).to_numpy()
 
     def find(self, text: str, option: str) -> Any:
@@ -349,6 +357,8 @@ class Judge:
             check(column, (stake >= 0.0) & ~np.isinf(stake), begin, STAKE)
             if most is not None:
                 check(column, stake <= most, begin, f"at most {most:g}, the largest price of a mistake")
+        if "stake" in (records.dtype.names or ()):
+            records["stake"] = stake
         right = np.ones(records["losses"].shape, np.bool_)
         for k, one in enumerate(judged):
             price, risk = self._priced(one, true, stake)

@@ -15,7 +15,7 @@ from .. import learners
 from .._core import parts
 from ..alternatives.renewed import Bucket, Retuning
 from ..alternatives.stack import Stacking
-from ..alternatives.thresholds import Rounds, Totals, best, first_tenth, sums
+from ..alternatives.thresholds import Totals, best, first_tenth, sums
 from ..capacity import DAY, Capacity
 from ..errors import InputError, shown
 from ..gate.frames import PlayedCases
@@ -24,7 +24,7 @@ from ..gate.prices import PerStake
 from ..typing import Array, Bools, Floats, Ints
 from .classes import Classes
 from .options import COST, FIXED_PRICE, Options
-from .rows import Progress, Rows, Slice
+from .rows import Paid, Progress, Rows, Slice
 
 if TYPE_CHECKING:
     import polars as pl
@@ -351,18 +351,23 @@ class Run:
                         self.combined[part.begin : part.begin + part.n] = said
                     look(part, played)
 
-    def rounds(self, part: Slice, rounds: Rounds) -> Rounds:
-        """Rounds with one more column of losses and answers: those of the combination, if there is one."""
+    def paid(self, part: Slice, paid: Paid) -> Paid:
+        """The same with one more column: that of the combination, if there is one."""
         if self.combined is None:
-            return rounds
+            return paid
         said, lost = np.asarray(self.combined[part.begin : part.begin + part.n]).T
-        if part.field("estimate") is not None:  # that of a model with this answer; of two classes, or the other one's
-            same = (rounds.answers == said[:, np.newaxis]) & ~part.missing
+        worst, guess, at = part.worst(said), None, np.arange(part.n)
+        if paid.guess is not None:  # that of a model with this answer; of two classes, or the other one's
+            same = (paid.answers == said[:, np.newaxis]) & ~part.missing
             model = np.where(same.any(axis=1), np.argmax(same, axis=1), np.argmin(part.missing, axis=1))
-            lost = rounds.losses[np.arange(part.n), model]
-            lost = np.where(same.any(axis=1), lost, part.whole - lost)
-        losses, answers = np.column_stack([rounds.losses, lost]), np.column_stack([rounds.answers, said])
-        return rounds._replace(losses=losses, of_answers=answers)
+            whole = paid.worst[at, model]
+            share = paid.guess[at, model] / np.where(whole > 0.0, whole, 1.0)
+            guess = np.where(same.any(axis=1), paid.guess[at, model], worst * (1.0 - share))
+            guess = np.column_stack([paid.guess, np.where(part.records["observed"] > 0.0, guess, 0.0)])
+        answers, losses, most = (
+            np.column_stack(pair) for pair in ((paid.answers, said), (paid.losses, lost), (paid.worst, worst))
+        )
+        return Paid(answers, losses, most, guess)
 
 
 def capacity_share(rows: Rows, capacity: Capacity | None) -> float | None:
@@ -397,7 +402,7 @@ class Game:
         models = gates[0].models
         tenth = first_tenth(rows.n)
         head = rows.read(0, tenth)
-        known = head.labelled if not rows.has("hidden") else head.records["hidden"] == 0.0
+        known = head.labelled if not rows.has("weight") else ~head.unknown
         if not known.any():
             raise InputError("the log: expected rows with a label in its first tenth, to tune a threshold on, got none")
         labelled, scored = head.rounds().cut(head.labelled), head.rounds(scored=True).cut(known)
@@ -423,8 +428,8 @@ class Game:
             scored=cuts,
             policies={kind: PolicySums(over_time, cuts) for kind in kinds},
             runs=[PolicySums(over_time, cuts) for _ in gates],
-            open_pairs={pair: np.zeros((2, cuts.n)) for pair in pairs if rows.has("hidden")},
-            noise={pair: np.zeros(3) for pair in pairs if rows.has("estimate")},
+            open_pairs={pair: np.zeros((2, cuts.n)) for pair in pairs if rows.has("weight")},
+            noise={pair: np.zeros(3) for pair in pairs if rows.has("guess")},
             base=base,
             lead=lead,
             totals=Totals(thresholds),
@@ -479,8 +484,8 @@ class Game:
             kept[TUNED][rows] = np.where(silent, -1, out.tuned[0])
             begin = max(0, out.first - part.begin)
             known = np.arange(part.n) >= begin
-            if (hidden := part.field("hidden")) is not None:
-                known &= hidden == 0.0
+            if self._rows.has("weight"):
+                known &= ~part.unknown
             out.totals.add(part.rounds(scored=True).cut(known))
             for k in range(len(models)):
                 out.over_time.add(out.answered[k], ~part.missing[:, k], part.begin)
@@ -512,42 +517,42 @@ class Game:
         tuned = out.totals.total(*out.tuned)
         if total < tuned - 1e-9 * out.scored.sizes.sum():
             out.hindsight = (model, threshold)
+        partly = self._rows.has("weight")
         for part in self._rows.slices():
-            rounds, hidden = part.rounds(scored=True), part.field("hidden")
-            rows = slice(part.begin, part.begin + part.n)
+            paid, rows = part.paid(), slice(part.begin, part.begin + part.n)
             chosen = {kind: np.asarray(codes[rows]) for kind, codes in self._chosen.items()}
-            chosen |= self._fixed(part, rounds)
+            chosen |= self._fixed(part)
             several = [np.asarray(run.chosen[rows]) for run in self._runs]
-            wrong = {kind: self._add(out.policies[kind], part, rounds, codes, hidden) for kind, codes in chosen.items()
+            hidden = part.open if partly else None
+            wrong = {kind: self._add(out.policies[kind], part, paid, codes, hidden) for kind, codes in chosen.items()
                      if kind != DECIDED}  # fmt: skip
             if DECIDED in chosen:
                 # It knew whether the label was seen: what it answered is known, and no estimate holds for it, unless
                 # an audit chose at random which labels of answers come.
                 audit = part.audited(self._options.labels)
-                own = np.where(part.labelled, 0.0, part.whole) if hidden is not None and audit is None else None
-                paid = part.rounds() if audit is None else part.rounds()._replace(losses=audit)
-                wrong[DECIDED] = self._add(out.policies[DECIDED], part, paid, chosen[DECIDED], own)
-            followed = [run.rounds(part, rounds) for run in self._runs]
+                own = np.where(part.labelled, 0.0, 1.0) if partly and audit is None else None
+                weight = np.ones(part.n) if audit is None else audit
+                wrong[DECIDED] = self._add(out.policies[DECIDED], part, paid, chosen[DECIDED], own, weight)
+            followed = [run.paid(part, paid) for run in self._runs]
             of_runs = [
                 self._add(run, part, seen, codes, hidden)
                 for run, seen, codes in zip(out.runs, followed, several, strict=True)
             ]
             wrong[GATE] = of_runs[0]
             self._add_classes(part, wrong[out.lead], wrong[out.base])
-            if hidden is None:
-                continue
             for (one, other), moved in out.open_pairs.items():
-                runs = list(zip(several, followed, strict=True)) if one == GATE else [(chosen[one], rounds)]
+                runs = list(zip(several, followed, strict=True)) if one == GATE else [(chosen[one], paid)]
                 for codes, seen in runs:
-                    both = part.open_pairs(codes, chosen[other], seen.answers, self._options.max_error)
-                    if one == DECIDED and self._rows.has("estimate"):
+                    if one == DECIDED and self._rows.has("guess"):
                         audited = part.audited(self._options.labels) is not None
-                        both = part.open_decided(codes, chosen[other], seen.answers, audited=audited)
+                        both = part.open_decided(codes, chosen[other], seen, audited=audited)
+                    else:
+                        both = part.open_pairs(codes, chosen[other], seen, self._options.max_error)
                     for into, values in zip(moved, both, strict=True):
                         out.scored.add(into, values / len(runs), part.begin)
                     if (one, other) in out.noise and one != other:
                         labels = self._options.labels if one == DECIDED else None
-                        noise = part.noise(None if one == DECIDED else codes, chosen[other], seen.answers, labels)
+                        noise = part.noise(None if one == DECIDED else codes, chosen[other], seen, labels)
                         scored = slice(max(0, out.first - part.begin), None)
                         shown, guessed, most = (values[scored] for values in noise)
                         sums_of = out.noise[one, other]
@@ -555,14 +560,14 @@ class Game:
                         sums_of[2] = max(sums_of[2], most.max(initial=0.0))
         out.policies[GATE] = PolicySums.mean_of(out.runs)
 
-    def _fixed(self, part: Slice, rounds: Rounds) -> dict[str, Ints]:
+    def _fixed(self, part: Slice) -> dict[str, Ints]:
         """What policies decide that need no more than the row."""
         out = self.out
         found = {REVIEW: np.full(part.n, -1)}
         for k, name in enumerate(self._gate.models):
             found[f"{ALWAYS} {name}"] = np.where(part.missing[:, k], -1, k)
         model, threshold = out.hindsight
-        found[HINDSIGHT] = np.where(rounds.confidence[:, model] <= threshold, -1, model)
+        found[HINDSIGHT] = np.where(part.rounds().confidence[:, model] <= threshold, -1, model)
         if out.today is not None:
             model, threshold = out.today  # of the confidence itself, whatever is at stake
             found[TODAY] = np.where(part.confidence[:, model] > threshold, model, -1)
@@ -570,17 +575,24 @@ class Game:
             found[DECIDED] = part.decided
         return found
 
-    def _add(self, sums: PolicySums, part: Slice, rounds: Rounds, codes: Ints, hidden: Floats | None) -> Array:
-        """Charge a policy, and return its mistakes; with estimates, how likely they are."""
-        reviewed = codes < 0
-        lost = rounds.losses[np.arange(part.n), np.maximum(codes, 0)]
-        loss = np.where(reviewed, rounds.cost, lost)
+    def _add(
+        self, sums: PolicySums, part: Slice, paid: Paid, codes: Ints, hidden: Floats | None,
+        weight: Floats | None = None,
+    ) -> Array:  # fmt: skip
+        """Charge a policy, and return its mistakes; with estimates, how likely they are.
+
+        ``hidden`` says how often labels that are not there count, ``weight`` how often the others do in estimates.
+        """
+        reviewed, answered = codes < 0, (np.arange(part.n), np.maximum(codes, 0))
+        loss = np.where(reviewed, part.cost, part.charged(paid, weight)[answered])
         wrong: Array = ~reviewed & (loss > self._mistake)
-        none, whole = reviewed | (part.whole == 0.0), np.where(part.whole > 0.0, part.whole, 1.0)
-        if self._rows.has("estimate"):
-            wrong = np.where(none, 0.0, lost / whole)
-        unseen = None if hidden is None else np.where(none, 0.0, hidden / whole)
-        hidden = None if hidden is None else np.where(reviewed, 0.0, hidden)
+        if paid.guess is not None:
+            wrong = np.where(reviewed, 0.0, part.mistaken(paid, weight)[answered])
+        unseen = None
+        if hidden is not None:
+            worst = paid.worst[answered]
+            unseen = np.where(reviewed | (worst == 0.0), 0.0, hidden)
+            hidden = np.where(reviewed, 0.0, hidden * worst)
         sums.add(part.begin, loss, reviewed, wrong, hidden, unseen)
         return wrong
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..gate.frames import Block
 from ..gate.prices import weighed
 from ..typing import Array, Bools, Floats, Ints
 from .classes import STAKE, Judge
+from .kinds import Kinds
 from .log import NEVER, SLICE, Slices, Times, blank, check, month_first, named, numbers
 from .options import Options
 
@@ -25,7 +26,8 @@ class Rows:
 
     def __init__(
         self, path: Path, n_models: int, *, said: bool, risk: bool, time: bool, due: bool, truth: bool = False,
-        kinds: int = 0, partly: bool = False, decided: bool = False, observed: bool = False, passed: bool = False,
+        kinds: int = 0, partly: bool = False, by_kind: Kinds | None = None, decided: bool = False,
+        observed: bool = False, passed: bool = False,
     ) -> None:  # fmt: skip
         """Make an empty file.
 
@@ -39,6 +41,7 @@ class Rows:
             truth: Whether rows have the number of the true class.
             kinds: Of how many answers rows have the prices by kind of mistake; 0: none have.
             partly: Whether labels are missing.
+            by_kind: The prices, if labels are missing and prices depend on them.
             decided: Whether rows say what was decided at the time.
             observed: Whether rows have the probability that their label would be seen.
             passed: Whether rows have the time since the row before, in microseconds.
@@ -53,9 +56,10 @@ class Rows:
         fields += [("truth", "i8")] * truth + [("kinds", "f8", (kinds, kinds + 1))] * (kinds > 0)
         fields += [("time", "i8")] * time + [("due", "i8"), ("came", "i8")] * due + [("class", "u1")]
         fields += [("passed", "i8")] * passed
-        fields += [("labelled", "u1"), ("hidden", "f8")] * partly + [("decided", "i8")] * decided
-        fields += [("observed", "f8"), ("estimate", "f8", (n_models,))] * (observed and partly)
-        self.path, self.dtype, self.n_models = path, np.dtype(fields), n_models
+        fields += [("labelled", "u1"), ("weight", "f8")] * partly + [("decided", "i8")] * decided
+        fields += [("stake", "f8")] * (risk and by_kind is not None)
+        fields += [("observed", "f8"), ("guess", "f8", (n_models,))] * (observed and partly)
+        self.path, self.dtype, self.n_models, self.by_kind = path, np.dtype(fields), n_models, by_kind
         self.n = 0
         self.cost = 0.0
         self.never = np.iinfo(np.int64).max
@@ -84,7 +88,8 @@ class Rows:
     def read(self, begin: int, end: int) -> "Slice":
         """The rows from ``begin`` to before ``end``."""
         size = self.dtype.itemsize
-        return Slice(begin, np.fromfile(self.path, self.dtype, end - begin, offset=begin * size), self.cost)
+        records = np.fromfile(self.path, self.dtype, end - begin, offset=begin * size)
+        return Slice(begin, records, self.cost, self.by_kind)
 
     def mean_wait(self, delay: int) -> float:
         """How many rows late labels are learnt on average; ``delay``, unless the rows have times.
@@ -105,20 +110,31 @@ class Rows:
             yield self.read(start, min(self.n, start + SLICE))
 
 
-def whole_mistakes(records: Array) -> Floats:
-    """The loss of a whole mistake in each record, if it does not depend on the kind of mistake: that of any model."""
-    return records["risk"][:, 0].copy() if "risk" in (records.dtype.names or ()) else np.ones(len(records))
+class Paid(NamedTuple):
+    """What answers cost (n, P): one column per model, and perhaps one more for a combination."""
+
+    answers: Floats
+    losses: Floats
+    """By the label; 0 where there is none."""
+    worst: Floats
+    """The most that they may lose."""
+    guess: Floats | None = None
+    """Guesses of the losses, if there are estimates."""
+
+    def of(self, codes: Ints) -> Floats:
+        """The number of each answer of a policy, given by the model that answers; NaN for a review (n,)."""
+        return np.where(codes < 0, np.nan, self.answers[np.arange(len(codes)), np.maximum(codes, 0)])
 
 
 class Slice:
     """Consecutive rows."""
 
-    def __init__(self, begin: int, records: Array, cost: float) -> None:
+    def __init__(self, begin: int, records: Array, cost: float, by_kind: Kinds | None = None) -> None:
         self.begin, self.records = begin, records
         self.n = len(records)
         self.confidence: Floats = np.ascontiguousarray(records["confidence"])
         self.losses: Floats = np.ascontiguousarray(records["losses"])
-        self._cost = cost
+        self.cost, self._by_kind = cost, by_kind
 
     def field(self, name: str) -> Array | None:
         """A field of the records, if they have it."""
@@ -127,21 +143,19 @@ class Slice:
 
     def before(self, row: int) -> "Slice":
         """The rows before that row."""
-        return Slice(self.begin, self.records[: max(0, row - self.begin)], self._cost)
+        return self._part(self.begin, slice(max(0, row - self.begin)))
 
     def with_label(self) -> "Slice":
         """The rows that have a label."""
-        return Slice(self.begin, self.records[self.labelled], self._cost)
+        return self._part(self.begin, self.labelled)
 
     def from_on(self, row: int) -> "Slice":
         """The rows from that row on."""
         skip = min(self.n, max(0, row - self.begin))
-        return self if skip == 0 else Slice(self.begin + skip, self.records[skip:], self._cost)
+        return self if skip == 0 else self._part(self.begin + skip, slice(skip, None))
 
-    @property
-    def whole(self) -> Floats:
-        """The loss of a whole mistake (n,), if it does not depend on the kind of mistake."""
-        return whole_mistakes(self.records)
+    def _part(self, begin: int, rows: "slice | Bools") -> "Slice":
+        return Slice(begin, self.records[rows], self.cost, self._by_kind)
 
     @property
     def missing(self) -> Bools:
@@ -167,43 +181,93 @@ class Slice:
         With ``scored``, losses are what answers are charged with: estimates, where there are some. With ``weigh``,
         stakes count in confidences; without, they are what the models said, and the rounds have the risks.
         """
-        risk, estimate = self.field("risk"), self.field("estimate") if scored else None
+        risk = self.field("risk")
         sure = self.confidence if risk is None or not weigh else weighed(self.confidence, risk)
-        losses = self.losses if estimate is None else estimate
+        losses = self.charged(self.paid()) if scored else self.losses
         sure = np.where(np.isnan(sure), -np.inf, sure)
         answers = np.ascontiguousarray(self.records["answer"])
-        return Rounds(sure, losses, np.full(self.n, self._cost), answers, self.field("passed"),
+        return Rounds(sure, losses, np.full(self.n, self.cost), answers, self.field("passed"),
                       None if weigh else risk)  # fmt: skip
 
-    def open_pairs(self, one: Ints, other: Ints, answers: Floats, max_error: float | None) -> tuple[Floats, Floats]:
+    def paid(self) -> Paid:
+        """What the models' answers cost."""
+        answers = np.ascontiguousarray(self.records["answer"])
+        return Paid(answers, self.losses, self.worst(np.where(self.missing, np.nan, answers)), self.field("guess"))
+
+    def worst(self, answers: Floats) -> Floats:
+        """The most that answers (n, ...) may lose; they count only if prices depend on the kind of mistake."""
+        rows = (slice(None),) + (np.newaxis,) * (answers.ndim - 1)
+        if self._by_kind is not None:
+            return self._by_kind.worst(answers, self._stake[rows])
+        risk = self.field("risk")
+        return np.broadcast_to(np.ones(self.n)[rows] if risk is None else risk[:, 0][rows], answers.shape)
+
+    @property
+    def _stake(self) -> Floats:
+        stake = self.field("stake")
+        return np.ones(self.n) if stake is None else stake
+
+    @property
+    def open(self) -> Floats:
+        """How often the loss of a label that is not there counts (n,); 0 where it is there."""
+        return np.where(self.labelled, 0.0, self.records["weight"])
+
+    @property
+    def unknown(self) -> Bools:
+        """Rows of which only bounds are known, for some answer at least (n,)."""
+        return np.asarray((self.open[:, np.newaxis] * self.paid().worst > 0.0).any(axis=1))
+
+    def charged(self, paid: Paid, weight: Floats | None = None) -> Floats:
+        """What answers are charged with: estimates, where there are guesses. ``weight`` is that of the rows' labels
+        unless another is given.
+        """
+        if paid.guess is None:
+            return paid.losses
+        return corrected(paid.guess, paid.losses, self.records["weight"] if weight is None else weight)
+
+    def mistaken(self, paid: Paid, weight: Floats | None = None) -> Floats:
+        """How likely each answer is a mistake, as `charged` estimates it; a mistake that costs nothing is none."""
+        assert paid.guess is not None
+        whole = np.where(paid.worst > 0.0, paid.worst, 1.0)
+        if self._by_kind is None:
+            return np.where(paid.worst > 0.0, self.charged(paid, weight) / whole, 0.0)
+        wrong, weight = (paid.losses > 0.0).astype(np.float64), self.records["weight"] if weight is None else weight
+        return np.where(paid.worst > 0.0, corrected(paid.guess / whole, wrong, weight), 0.0)
+
+    def open_pairs(self, one: Ints, other: Ints, paid: Paid, max_error: float | None) -> tuple[Floats, Floats]:
         """How far a label that is not there may move the difference of two policies, down and up (n,).
 
         Policies are given by the model that answers in each row, -1 for a review. Rows that both answer alike are
         sure, whatever the truth is: in both, the same mistake is made or not.
         """
-        hidden = self.field("hidden")
-        assert hidden is not None
-        at = np.arange(self.n)
-        first, second = answers[at, np.maximum(one, 0)], answers[at, np.maximum(other, 0)]
+        first, second = paid.of(one), paid.of(other)
+        if self._by_kind is not None:
+            least, most = self._by_kind.apart(first, second, self._stake)
+            return self.open * -least, self.open * most
+        hidden = self.open * paid.worst[:, 0]
         gap = (first != second).astype(np.float64)
         if max_error is not None:
             gap = np.minimum(1.0, np.abs(first - second) / max_error)
-        both = hidden * np.where(one == other, 0.0, gap) * ((one >= 0) & (other >= 0))
+        both = hidden * np.where((one == other) | (one < 0) | (other < 0), 0.0, gap)
         return (np.where((one < 0) & (other >= 0), hidden, 0.0) + both,
                 np.where((one >= 0) & (other < 0), hidden, 0.0) + both)  # fmt: skip
 
     def open_decided(
-        self, decided: Ints, other: Ints, answers: Floats, *, audited: bool
+        self, decided: Ints, other: Ints, paid: Paid, *, audited: bool
     ) -> tuple[Floats, Floats]:  # fmt: skip
         """The same for what was decided, which is paid as it was, and an estimated policy.
 
         If both gave the same answer, the same label moves both: by as much, unless an estimate weighs it otherwise.
         """
-        hidden = self.field("hidden")
-        assert hidden is not None
-        own = np.where((decided >= 0) & ~self.labelled & (not audited), self.whole, 0.0)
-        others = np.where(other >= 0, hidden, 0.0)
-        same = self._same(decided, other, answers)
+        known = self.labelled | audited
+        if self._by_kind is not None:
+            least, most = self._by_kind.apart(
+                paid.of(decided), paid.of(other), self._stake, np.where(known, 0.0, 1.0), self.open
+            )
+            return -least, most
+        own = np.where((decided >= 0) & ~known, paid.worst[:, 0], 0.0)
+        others = np.where(other >= 0, self.open * paid.worst[:, 0], 0.0)
+        same = paid.of(decided) == paid.of(other)
         return np.where(same, np.maximum(others - own, 0.0), others), np.where(same, np.maximum(own - others, 0.0), own)
 
     @property
@@ -212,36 +276,14 @@ class Slice:
         decided = self.records["decided"]
         return np.where(self.missing[np.arange(self.n), np.maximum(decided, 0)], -1, decided)
 
-    def _same(self, one: Ints, other: Ints, answers: Floats) -> Bools:
-        """Where two policies gave the same answer (n,)."""
-        at = np.arange(self.n)
-        said = answers[at, np.maximum(one, 0)] == answers[at, np.maximum(other, 0)]
-        return np.asarray((one >= 0) & (other >= 0) & said)
-
-    @property
-    def guessed(self) -> Floats:
-        """The guesses of losses behind the estimates (n, P)."""
-        estimate, observed, seen = self.records["estimate"], self.records["observed"][:, np.newaxis], self._weighed
-        inverse = np.where(observed < 1.0, observed - 1.0, -1.0)
-        known = (observed * estimate - self.losses) / inverse
-        return np.where(seen[:, np.newaxis], np.where(observed < 1.0, known, self.losses), estimate)
-
-    @property
-    def _weighed(self) -> Bools:
-        """Where a label corrects the guess (n,)."""
-        return np.asarray((self.records["observed"] > 0.0) & self.labelled)
-
     def audited(self, labels: object) -> Floats | None:
-        """Unbiased losses of what was decided (n, P), if audits of answers show labels at random; None otherwise."""
-        if not isinstance(labels, tuple) or not 0.0 < labels[0] < 1.0 or self.field("estimate") is None:
+        """The weights of labels of what was decided (n,), if audits of answers show them at random; None otherwise."""
+        if not isinstance(labels, tuple) or not 0.0 < labels[0] < 1.0 or self.field("guess") is None:
             return None
-        guess = self.guessed
-        audited = np.where(self.labelled[:, np.newaxis], guess + (self.losses - guess) / labels[0], guess)
-        alike = self.records["observed"] == labels[0]  # the estimate is the same, to the last digit
-        return np.where(alike[:, np.newaxis], self.records["estimate"], audited)
+        return np.where(self.labelled, 1.0 / labels[0], 0.0)
 
     def noise(
-        self, one: Ints | None, other: Ints, answers: Floats, labels: object
+        self, one: Ints | None, other: Ints, paid: Paid, labels: object
     ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
         """The variance of the difference of two policies' estimates in each row, as the residuals show it and as the
         guesses have it, and the largest term there can be (n,).
@@ -250,30 +292,36 @@ class Slice:
         """
         at = np.arange(self.n)
         chance = np.where(self.records["observed"] > 0.0, self.records["observed"], 1.0)
-        guess, whole = self.guessed, np.where(self.whole > 0.0, self.whole, 1.0)
+        guess, worst = paid.guess, np.where(paid.worst > 0.0, paid.worst, 1.0)
+        assert guess is not None
 
-        def of(codes: Ints) -> tuple[Floats, Floats]:
-            """What the label adds to the guess, and its standard deviation by the guess."""
+        def of(codes: Ints) -> tuple[Floats, Floats, Floats]:
+            """What the label adds to the guess, its standard deviation by the guess, and the most that it may be."""
             answered, model = codes >= 0, np.maximum(codes, 0)
+            whole = worst[at, model]
             p = np.clip(guess[at, model] / whole, 0.0, 1.0)
-            residual = self.losses[at, model] - guess[at, model]
-            return np.where(answered, residual, 0.0), np.where(answered, whole * np.sqrt(p * (1.0 - p)), 0.0)
+            residual = paid.losses[at, model] - guess[at, model]
+            wide = whole * np.sqrt(p * (1.0 - p))
+            return np.where(answered, residual, 0.0), np.where(answered, wide, 0.0), np.where(answered, whole, 0.0)
 
-        off, spread = of(other)
+        off, spread, whole = of(other)
         if one is not None:
-            first, wide = of(one)
-            off, spread = first - off, np.where(self._same(one, other, answers), 0.0, wide + spread)
-        seen = np.where(self._weighed, (1.0 - chance) / chance**2, 0.0)
-        shown, guessed = seen * off**2, (1.0 / chance - 1.0) * spread**2
+            first, wide, largest = of(one)
+            same = paid.of(one) == paid.of(other)
+            off, spread, whole = first - off, np.where(same, 0.0, wide + spread), np.maximum(whole, largest)
+        # The label corrects the guess.
+        shows = (self.records["observed"] > 0.0) & (self.records["weight"] > 0.0) & self.labelled
+        shown = np.where(shows, (1.0 - chance) / chance**2, 0.0) * off**2
+        guessed = (1.0 / chance - 1.0) * spread**2
         most = np.where((spread > 0.0) & (chance < 1.0), whole / chance, 0.0)
         if one is None and isinstance(labels, tuple) and 0.0 < labels[0] < 1.0:
             decided = self.decided
-            off, spread = of(decided)
+            off, spread, whole = of(decided)
             shown = shown + np.where(self.labelled, (1.0 - labels[0]) / labels[0] ** 2, 0.0) * off**2
             guessed = guessed + (1.0 / labels[0] - 1.0) * spread**2
             most = np.maximum(most, np.where(decided >= 0, whole / labels[0], 0.0))
             # The same estimate of the same answer: the difference is 0, whatever the label is.
-            same = self._same(decided, other, answers) & (self.records["observed"] == labels[0])
+            same = (paid.of(decided) == paid.of(other)) & (self.records["observed"] == labels[0])
             shown, guessed, most = (np.where(same, 0.0, part) for part in (shown, guessed, most))
         return shown, guessed, most
 
@@ -281,6 +329,12 @@ class Slice:
         """The row before which each label is learnt."""
         due = self.field("due")
         return np.arange(self.begin, self.begin + self.n) + delay + 1 if due is None else due
+
+
+def corrected(guess: Floats, values: Floats, weight: Floats) -> Floats:
+    """Guesses (n, P), corrected by what was seen, with a weight for each row; with a weight of 1 what was seen."""
+    weight = weight[:, np.newaxis]
+    return np.where(weight == 1.0, values, guess + weight * (values - guess))
 
 
 Progress = Callable[[str, int, int], None]
@@ -296,11 +350,11 @@ class Guesses:
     def __init__(self, n_models: int) -> None:
         self._n, self._lost = np.zeros((2, n_models, self.BINS))
 
-    def make(self, records: Array, whole: Floats, labelled: Bools) -> Floats:
-        """Guess the losses of each row, relative to a whole mistake (n, P), and learn from those seen."""
+    def make(self, records: Array, worst: Floats, labelled: Bools) -> Floats:
+        """Guess the losses of each row, relative to the worst mistake (n, P), and learn from those seen."""
         sure = np.nan_to_num(records["confidence"])
         bins = np.minimum((sure * self.BINS).astype(np.int64), self.BINS - 1)
-        lost = records["losses"] / np.where(whole > 0.0, whole, 1.0)[:, np.newaxis]
+        lost = records["losses"] / np.where(worst > 0.0, worst, 1.0)
         found = np.empty(sure.shape)
         there = ~np.isnan(records["confidence"]) & labelled[:, np.newaxis]
         for begin in range(0, len(sure), self.ROWS):
@@ -435,15 +489,13 @@ def prepare(slices: Slices, options: Options, judge: Judge, rows: Rows, progress
         for k, model in enumerate(options.models):
             if model.sure is not None:
                 facts.unsure[k] += int((~blank(frame[model.answer]) & blank(frame[model.sure])).sum())
-        whole = whole_mistakes(records)
         if rows.has("labelled"):
-            records["labelled"] = labelled
-            records["hidden"] = np.where(labelled, 0.0, whole)
+            records["labelled"], records["weight"] = labelled, 1.0
             records["losses"][~labelled] = 0.0
         if options.decided is not None:
             records["decided"] = judge.decided(frame, begin)
         if rows.has("observed"):
-            _estimate(records, frame, whole, options, facts, begin)
+            _estimate(records, frame, Slice(begin, records, rows.cost, rows.by_kind), options, facts)
         if options.by_time:
             times.append(records["time"].copy())
         if options.label_time is not None:
@@ -462,18 +514,18 @@ def prepare(slices: Slices, options: Options, judge: Judge, rows: Rows, progress
 
 
 def _estimate(
-    records: Array, frame: "pl.DataFrame", whole: Floats, options: Options, facts: Facts, begin: int
+    records: Array, frame: "pl.DataFrame", part: Slice, options: Options, facts: Facts
 ) -> None:  # fmt: skip
-    """Fill in doubly robust estimates of losses where the label was seen with a known probability.
+    """Fill in what doubly robust estimates of losses need where the label was seen with a known probability.
 
-    ``m + 1[seen] (l - m) / o``, with the probability o that the label is seen, and a guess m of the loss l that knows
-    earlier rows only. It is unbiased, however o came from the past, for every policy that does not know whether the
-    label was seen. Where o is 0, or a label that was to be seen is not there, only bounds are known.
+    The estimate is ``m + 1[seen] (l - m) / o``, with the probability o that the label is seen, and a guess m of the
+    loss l that knows earlier rows only. It is unbiased, however o came from the past, for every policy that does not
+    know whether the label was seen. Where o is 0, or a label that was to be seen is not there, only bounds are known.
     """
     assert options.observed is not None
     column = frame[options.observed]
-    chance = numbers(column, begin)
-    check(column, np.isnan(chance) | ((chance >= 0.0) & (chance <= 1.0)), begin, "a probability in [0, 1]")
+    chance = numbers(column, part.begin)
+    check(column, np.isnan(chance) | ((chance >= 0.0) & (chance <= 1.0)), part.begin, "a probability in [0, 1]")
     chance = np.nan_to_num(chance)
     labelled, shows = records["labelled"] == 1, records["labelled"] == 1
     if options.decided is not None:
@@ -485,15 +537,13 @@ def _estimate(
             shows = labelled
     known, open_ = chance > 0.0, np.where(chance > 0.0, chance, 1.0)
     weight = np.where(known & shows, 1.0 / open_, np.where(known, 0.0, 1.0))
-    guess = np.where(known[:, np.newaxis], whole[:, np.newaxis] * facts.guesses.make(records, whole, labelled), 0.0)
-    records["observed"] = chance
-    sure = weight[:, np.newaxis] == 1.0
-    records["estimate"] = np.where(sure, records["losses"], guess + weight[:, np.newaxis] * (records["losses"] - guess))
-    records["hidden"] = np.where(labelled, 0.0, weight * whole)
+    worst = part.paid().worst
+    records["observed"], records["weight"] = chance, weight
+    records["guess"] = np.where(known[:, np.newaxis], worst * facts.guesses.make(records, worst, labelled), 0.0)
     used = weight[known & shows & labelled]
     facts.weights = facts.weights[0] + float(used.sum()), facts.weights[1] + float((used**2).sum())
-    facts.hidden += int((records["hidden"] > 0.0).sum())
-    facts.lost += int(((records["hidden"] > 0.0) & known).sum())
+    facts.hidden += int(part.unknown.sum())
+    facts.lost += int((part.unknown & known).sum())
 
 
 def _check_order(column: "pl.Series", times: Ints, last: int | None, begin: int) -> int:

@@ -12,8 +12,9 @@ from ..errors import FileError, InputError
 from ..gate.combining import COMBINED
 from .cases import as_given, as_log, is_cases
 from .classes import Classes, Judge, in_per_cent, oriented
+from .kinds import Kinds
 from .log import Log, Slices, is_date
-from .options import CLASS, FIXED_PRICE, OPTIONS, Options, as_in, check_there, complete, dropped, unused
+from .options import CLASS, OPTIONS, Options, as_in, check_there, complete, dropped, unused
 from .play import Cases, Game, capacity_share, make_gate
 from .policies import Replay, curves, days, operating, period, policies, rivals, timeline, where_from
 from .report import page
@@ -131,15 +132,15 @@ def _play(
     gate, staked = gates[0], options.mistake_column is not None
     unlabelled = without_label(slices, options.label)
     check_enough(slices.rows - unlabelled, str(log.shown))
-    if unlabelled and options.fixed_prices:
-        raise InputError(
-            f"{FIXED_PRICE}: expected a label in every row, got {unlabelled:,} rows without one: what mistakes cost "
-            "in them depends on the label (leave the option out, or write the label that no news means)"
-        )
     kinds = (2 if pair is not None else len(models)) if gate.combine and options.fixed_prices else 0
+    by_kind = None
+    if unlabelled and gate._prices.by_kind:
+        assert classes is not None
+        by_kind = Kinds.of(gate._prices, classes, pair)
     rows = Rows(scratch / "rows", len(models), said=pair is not None, risk=staked,
                 time=options.time is not None, due=options.by_time or unlabelled > 0,
                 truth=gate.combine, kinds=kinds if staked or pair is None else 0, partly=unlabelled > 0,
+                by_kind=by_kind,
                 decided=options.decided is not None, observed=options.observed is not None,
                 passed=options.capacity_per_day is not None)  # fmt: skip
     shares = in_per_cent(slices, options)

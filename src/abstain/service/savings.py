@@ -220,7 +220,7 @@ class Table:
         return int(np.searchsorted(np.maximum.accumulate(self.at), now - max(late), side="right"))
 
     def _estimate(self, observed: Floats, kinds: Labels, counts: Bools) -> None:
-        """Fill in the losses that policies are charged with, which are estimates where labels are missing.
+        """Estimate the losses that policies are charged with where labels are missing.
 
         Where labels are drawn, one that came otherwise (a complaint, say, where answers are audited) is no draw.
         """
@@ -228,7 +228,6 @@ class Table:
 
         records = self.records[: self.settled]
         there = records["labelled"] == 1
-        whole = records["risk"][:, 0].copy()
         self.chance: Floats = observed[: self.settled]
         if len(records) and there.mean() >= ALL_LABELS:
             self.chance = np.ones(len(records))
@@ -237,14 +236,16 @@ class Table:
         which = kinds.given if kinds.given in ("answered", "reviewed") else "both"
         options = Options(labels=str(which), decided="decided", observed="observed")
         self.facts = Facts(len(records), guesses=Guesses(self.done + 1))
-        records["labelled"] = labelled
-        _estimate(records, pl.DataFrame({"observed": self.chance}), whole, options, self.facts, 0)
-        records["labelled"] = there
+        counted = records.copy()
+        counted["labelled"] = labelled
+        self.counted = Slice(0, counted, 0.0)
+        _estimate(counted, pl.DataFrame({"observed": self.chance}), self.counted, options, self.facts)
         # What the draw of the labels adds to the variance of each loss, by the guess of how likely a mistake is: few
         # labels with large weights would make the observed spread too small.
-        guess = Guesses(self.done + 1).make(records, whole, labelled)
+        worst = self.counted.paid().worst
+        guess = Guesses(self.done + 1).make(records, worst, labelled)
         chance = np.where(self.weighed, self.chance, 1.0)[:, np.newaxis]
-        self.variance: Floats = (1.0 / chance - 1.0) * whole[:, np.newaxis] ** 2 * guess * (1.0 - guess)
+        self.variance: Floats = (1.0 / chance - 1.0) * worst**2 * guess * (1.0 - guess)
 
     def number(self, model: str) -> int:
         """The number of a model.
@@ -289,8 +290,10 @@ class _Meter:
         self._part = Slice(0, table.records[: self._n], 0.0)
         self._scored = blocks(0, self._n)
         self._points = points
-        self._hidden: Floats = table.records["hidden"][: self._n]
+        self._paid = table.counted.paid()
+        self._losses = table.counted.charged(self._paid)
         self._whole: Floats = table.records["risk"][: self._n, 0]
+        self._hidden = table.counted.open * self._whole
         self._labelled: Bools = self._part.labelled
         self._done: Ints = table.records["decided"][: self._n]
         # What was done knew whether the label would be seen: its price is known, and no estimate holds for it.
@@ -313,11 +316,11 @@ class _Meter:
     ) -> tuple[Priced, PolicySums]:
         """The price of a policy, given by the model that answers in each case, -1 for a review."""
         table, n = self._table, self._n
-        sums = self._charge(chosen, table.records["estimate"][:n], self._hidden)
+        sums = self._charge(chosen, self._losses, self._hidden)
         weighed = table.weighed & (chosen >= 0)
         known = BOUNDS if sums.hidden.sum() > 0.0 else ESTIMATED if weighed.any() else EXACT
         # The gate minus the policy. Where both gave the same answer, both made the same mistake or none.
-        same = self._part.open_pairs(self._done, chosen, self._part.records["answer"], table.max_error)
+        same = table.counted.open_pairs(self._done, chosen, self._paid, table.max_error)
         free = (np.where(chosen >= 0, self._hidden, 0.0),
                 np.where((self._done >= 0) & ~self._labelled, self._whole, 0.0))  # fmt: skip
         down, up = (np.where(table.weighed, other, one) for one, other in zip(same, free, strict=True))
