@@ -99,7 +99,7 @@ def check_names(saved: tuple[str, ...], signed: tuple[str, ...], fixed: tuple[st
     Args:
         saved: Arrays that hold what was learnt.
         signed: Arrays that may be negative.
-        fixed: Parts that are never written to, so that copies of the state share them.
+        fixed: Parts of which copies of the state share the arrays: constants, and scratch space.
         state: A state.
 
     Raises:
