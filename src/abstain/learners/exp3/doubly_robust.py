@@ -206,7 +206,7 @@ class DoublyRobust(WeightedLearner):
     saved: tuple[str, ...] = (*WeightedLearner.saved, *GUESSED)
     of_experts = (*WeightedLearner.of_experts, *GUESSED)
     relative = True
-    signed: tuple[str, ...] = (*WeightedLearner.signed, "losses", "belief", "scores")
+    signed: tuple[str, ...] = (*WeightedLearner.signed, "losses", "belief", "scores", "debt")
 
     def __init__(
         self,
