@@ -58,6 +58,8 @@ class Said(NamedTuple):
 
 
 _NOT_NAMED = object()
+_AS_THEY_ARE = frozenset({str, bool, int})
+"""Types of answers that need no look inside."""
 
 
 class Task:
@@ -113,7 +115,7 @@ class Task:
         """Return what a model said; None for None, NaN, or a pair with one of them."""
         if type(given) is tuple and len(given) == 2 and self.kind != NUMBER:  # what most callers give
             answer, sure = given
-            known = type(answer) is str and (self.classes is None or answer in self._known)
+            known = type(answer) in _AS_THEY_ARE and (self.classes is None or answer in self._known)
             if known and type(sure) is float and 0.0 <= sure <= 1.0:
                 return Said(answer, sure)
         if _missing(given):
