@@ -18,25 +18,34 @@ from abstain.replay.run import replay
 pytestmark = pytest.mark.usefixtures("no_page")
 
 BEGIN, OTHER = datetime(2026, 3, 1), {"spam": "ham", "ham": "spam"}
+PRICES = {"stakes": ab.PerStake(1.0), "kinds": {("spam", "ham"): 5.0, "other": ab.PerStake(1.0)}}
+"""What mistakes cost, if not 5 each."""
 SHARES = {"answered": (1.0, 0.0), "reviewed": (0.0, 1.0), "both": (1.0, 1.0)}
 
 
-def month(folder, seed, labels, n=6_000, late=1.0, wait=True, **given):
+def month(folder, seed, labels, n=6_000, late=1.0, wait=True, mistake=5.0, **given):
     """Write ``cases.jsonl`` and ``labels.csv`` of a month in which gbm breaks for five days.
 
-    Labels come ``late`` days after their case; with ``wait``, those of the last cases are waited for.
+    Labels come ``late`` days after their case; with ``wait``, those of the last cases are waited for. ``mistake`` is
+    what mistakes cost: 5, or one of `PRICES`.
 
     Returns:
         The true prices per case, after the first tenth, of the gate and of today's policy, gbm from 0.7 on.
     """
     rng = np.random.default_rng(seed)
-    gate = ab.Gate(["gbm", "rules"], review_price=1.0, mistake_price=5.0, labels=labels, seed=seed, **given)
+    gate = ab.Gate(["gbm", "rules"], review_price=1.0, mistake_price=mistake, labels=labels, seed=seed, **given)
+    stake = np.round(np.exp(np.random.default_rng(seed).normal(1.0, 1.0, n)), 2).tolist()
     truth, sure = rng.choice(["spam", "ham"], n).tolist(), rng.uniform(0.5, 1.0, (n, 2))
     right = rng.random((n, 2)) < np.column_stack([sure[:, 0], 0.25 + 0.5 * sure[:, 1]])
     right[n // 2 : 2 * n // 3, 0] = rng.random(2 * n // 3 - n // 2) < 0.5
     said = [[t if ok else OTHER[t] for ok in row] for t, row in zip(truth, right.tolist(), strict=True)]
     silent, audit = rng.random(n) < 0.2, rng.random(n)
     waiting, rows, paid, today = deque(), [], [], []
+
+    def cost(answer, i):
+        price = mistake.get((answer, truth[i]), mistake["other"]) if isinstance(mistake, dict) else mistake
+        return 0.0 if answer == truth[i] else price.times * stake[i] if isinstance(price, ab.PerStake) else price
+
     with (folder / "cases.jsonl").open("w") as cases:
         for i in range(n):
             now = BEGIN + i * timedelta(days=30) / n
@@ -45,12 +54,13 @@ def month(folder, seed, labels, n=6_000, late=1.0, wait=True, **given):
                 gate.learn(case, label)
                 rows.append((case.id, label, when))
             rules = None if silent[i] else (said[i][1], float(sure[i, 1]))
-            case = gate.decide({"gbm": (said[i][0], float(sure[i, 0])), "rules": rules}, time=now)
+            answers = {"gbm": (said[i][0], float(sure[i, 0])), "rules": rules}
+            case = gate.decide(answers, time=now, **({} if mistake == 5.0 else {"stake": stake[i]}))
             cases.write(case.to_json() + "\n")
             if audit[i] < SHARES.get(labels, labels)[case.action == "review"]:
                 waiting.append((now + timedelta(days=late), case, truth[i]))
-            paid.append(1.0 if case.action == "review" else 5.0 * (case.answer != truth[i]))
-            today.append(5.0 * (not right[i, 0]) if sure[i, 0] > 0.7 else 1.0)
+            paid.append(1.0 if case.action == "review" else cost(case.answer, i))
+            today.append(cost(said[i][0], i) if sure[i, 0] > 0.7 else 1.0)
     rows += [(case.id, label, when) for when, case, label in waiting] * wait
     with (folder / "labels.csv").open("w", newline="") as table:
         csv.writer(table).writerows([("id", "label", "label_time"), *rows])
@@ -84,6 +94,19 @@ def test_what_was_saved_covers_the_truth_on_many_logs(tmp_path, labels):
     for seed in range(12):
         paid, today = month(tmp_path, seed, labels)
         _, _, (low, high) = told(tmp_path)
+        inside += low <= paid - today <= high
+    assert inside >= 11
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("labels", ["answered", (0.3, 1.0)])
+@pytest.mark.parametrize("kind", PRICES)
+def test_what_was_saved_covers_the_truth_with_stakes_and_kinds(tmp_path, kind, labels):
+    given = {"fixed_prices": (("spam", "ham", 5.0),), "review_price": 1.0, "mistake_column": "stake"}
+    inside = 0
+    for seed in range(12):
+        paid, today = month(tmp_path, seed, labels, n=3_000, late=1.0 + seed % 3, mistake=PRICES[kind])
+        _, _, (low, high) = told(tmp_path, **(given if kind == "kinds" else {}))
         inside += low <= paid - today <= high
     assert inside >= 11
 
