@@ -100,7 +100,9 @@ def as_log(path: Path, truth: Path | None, options: Options, folder: Path) -> tu
         price = last.review_price / cost if cost > 0.0 else 1.0
         most = max(price, float(table[STAKE].max())) if staked else price  # type: ignore[arg-type]
         found |= {"review_price": last.review_price, "mistake_price": most}
-        notes.append("Prices are those of the last case" + ("; they changed in this log." if len(prices) > 1 else "."))
+        each = "" if staked else f": a review costs {last.review_price:.12g}, and every mistake {price:.12g}"
+        changed = "; they changed in this log" if len(prices) > 1 else ""
+        notes.append(f"Prices are those of the last case{each}{changed}.")
     table.write_parquet(folder / "cases.parquet")
     return Log(folder / "cases.parquet", shown=path, typed=False), replace(options, **found), notes
 
