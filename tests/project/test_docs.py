@@ -119,6 +119,14 @@ def test_every_column_of_a_table_has_a_name(page):
     assert not [head for head in heads if re.search(r"\|\s*\|", head)]
 
 
+@pytest.mark.parametrize(
+    "page", sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("docs/service/*.md")]), ids=lambda page: page.stem
+)
+def test_decimals_have_a_zero_before_the_point(page):
+    text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert re.findall(r"(?<![\w.\]])\.\d+", text) == []
+
+
 def test_the_reference_says_once_what_learners_share():
     """What comes from a class that has its own place is not repeated: the names of all classes below it are listed."""
     pages = (ROOT / "docs" / "reference").rglob("*.md")
