@@ -104,6 +104,14 @@ def test_every_replay_has_a_page(name, tmp_path):
         go.Figure(figure)  # refuses what Plotly does not know
 
 
+def test_sentences_are_apart_and_options_are_whole():
+    text = page.html(replace(a_replay(price=10.0), left_out=12))
+    assert re.search(r"in twenty\.\s+A price", text)
+    assert '<span class="word">--review-price</span>' in text
+    assert '<span class="amount">EUR per case</span>' not in text  # bounds have no such column
+    assert '<span class="amount">EUR per case</span>' in page.html(a_replay(price=10.0))
+
+
 def test_the_order_of_the_page():
     _, seen = read(page.html(REPLAYS["capacity"]))
     words = (

@@ -286,7 +286,7 @@ def _layout(height: int, x: Figure, y: Figure, **more: Any) -> Figure:
     axis = {"gridcolor": "#E3E7EA", "linecolor": "#8A939B", "zeroline": False, "automargin": True, "fixedrange": False}
     return {
         "height": height,
-        "margin": {"l": 8, "r": 14, "t": 8, "b": 8},
+        "margin": {"l": 8, "r": 24, "t": 8, "b": 8},
         "font": {"family": FONT, "size": 13, "color": "#1c2024"},
         "paper_bgcolor": "#ffffff", "plot_bgcolor": "#ffffff",
         "showlegend": False,  # the page has a legend of its own, which never covers a figure

@@ -169,7 +169,7 @@ MEANINGS = {
     "more, and is fitted again and again on the labels of its own answers: what a careful engineer would build.",
     "retuned-own": "chosen again and again on recent cases, from the labels its own decisions brought: the usual "
     "next step. It never learns what became of the cases it sent to review.",
-    "retuned-all": "the same, but with the labels of all cases, also of those it sent to review.",
+    "retuned-all": "re-tuned as often, but with the labels of all cases, also of those it sent to review.",
     "hindsight": "the one model and threshold that was best for the counted cases, chosen after the end: a yardstick.",
     "review": "every case goes to a person.",
     "always": "this model answers every case it has an answer for.",
