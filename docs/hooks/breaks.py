@@ -16,21 +16,26 @@ AFTER = re.compile(  # of names: neither 0.5 nor d/(d+2), no dot of a file's end
     r"(?<=[A-Za-z]\w)(?:[(=/:](?=[\w&])|_(?=[A-Za-z0-9&])|\.(?=[\w&])(?!(?:py|md|toml|csv|json|html|db|svg)\b))"
 )
 FLAG = re.compile(r"--\w+")
-PER_CENT = re.compile(r"<(?P<kind>pre|code)\b.*?</(?P=kind)>|(?<=\d) %", re.DOTALL)
+NUMBER = re.compile(r"<(?P<kind>pre|code)\b.*?</(?P=kind)>|(?<=\d) %|(?<=\d) ± (?=\d)", re.DOTALL)
+FORMULA = re.compile(r'(<span class="formula">(?:(?!</span>).)*</span>)([,.;:)]+)', re.DOTALL)
 
 
 def breakable(body: str) -> str:
     """A page with places to break its code; what is copied from it stays the same."""
 
     def word(found: re.Match[str]) -> str:
-        return FLAG.sub(r'<span class="flag">\g<0></span>', AFTER.sub(r"\g<0><wbr>", found[0]))
+        return FLAG.sub(r'<span class="whole">\g<0></span>', AFTER.sub(r"\g<0><wbr>", found[0]))
 
     return CODE.sub(lambda code: WORD.sub(word, code[0]), TITLE.sub(word, body))
 
 
 def whole(body: str) -> str:
-    """A page whose per cent signs stay with their numbers; code stays as it is."""
-    return PER_CENT.sub(lambda found: "&#160;%" if found["kind"] is None else found[0], body)
+    """A page that breaks no line before a per cent sign, at plus or minus, or between a formula and its comma.
+
+    Code stays as it is.
+    """
+    body = FORMULA.sub(r'<span class="whole">\1\2</span>', body)
+    return NUMBER.sub(lambda found: found[0] if found["kind"] else found[0].replace(" ", "&#160;"), body)
 
 
 def scrollable(body: str) -> str:

@@ -94,7 +94,7 @@ def test_a_formula_is_a_picture_with_its_words():
         ("memory=&quot;adaptive&quot;", "memory=<wbr>&quot;adaptive&quot;"),
         ("0.93", "0.93"),
         ("costs.py", "costs.py"),
-        ("--review-price", '<span class="flag">--review</span>-price'),
+        ("--review-price", '<span class="whole">--review</span>-price'),
         ("src/abstain/__init__.py", "src/<wbr>abstain/<wbr>__init__.py"),
         ("T^((d+1)/(d+2))", "T^((d+1)/(d+2))"),
     ],

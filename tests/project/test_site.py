@@ -86,9 +86,20 @@ def test_blocks_of_code_can_be_scrolled_by_keyboard():
     assert hook("breaks").scrollable('<div class="highlight"><pre>x') == '<div class="highlight"><pre tabindex="0">x'
 
 
-def test_a_per_cent_sign_stays_with_its_number():
-    page = "<p>0.3 to 2.4 % more</p><pre>5 % 2</pre><code>7 % 2</code><td>-1 %</td>"
-    expected = "<p>0.3 to 2.4&#160;% more</p><pre>5 % 2</pre><code>7 % 2</code><td>-1&#160;%</td>"
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("<p>0.3 to 2.4 % more</p><td>-1 %</td>", "<p>0.3 to 2.4&#160;% more</p><td>-1&#160;%</td>"),
+        ("<td>+20.2 ± 0.6</td>", "<td>+20.2&#160;±&#160;0.6</td>"),
+        ("<pre>5 % 2</pre><code>7 % 2</code>", "<pre>5 % 2</pre><code>7 % 2</code>"),
+        (
+            '<span class="formula"><svg>g</svg></span>, and V',
+            '<span class="whole"><span class="formula"><svg>g</svg></span>,</span> and V',
+        ),
+        ('<span class="formula"><svg>g</svg></span> and, V', '<span class="formula"><svg>g</svg></span> and, V'),
+    ],
+)
+def test_what_belongs_together_stays_on_one_line(page, expected):
     assert hook("breaks").whole(page) == expected
 
 
