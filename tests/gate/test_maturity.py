@@ -9,6 +9,7 @@ import pytest
 import abstain as ab
 from abstain.checks import state_of
 from abstain.errors import DecisionError, InputError
+from abstain.gate.frames import Block
 from abstain.gate.maturity import as_maturity
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -176,3 +177,22 @@ def test_early_errors_bias_a_learner_and_maturity_cures_it():
     assert found[0][300:400].mean() > 0.9  # all that was heard were errors
     assert found[400][:400].mean() == pytest.approx(0.5, abs=0.05)  # nothing was heard: the prior
     assert found[400][700:].mean() < 0.2  # answering is cheaper
+
+
+def test_labels_that_are_overdue_after_a_log_are_so_after_a_restart_too(tmp_path):
+    """Labels of the first cases are still to come, later ones came: cases that go to review do not wait for them."""
+    gate = ab.Gate(["a"], cost=0.2, seed=0, thresholds=4)
+    n = 40
+    block = Block(np.full((n, 1), 0.999), np.zeros((n, 1)), due=np.where(np.arange(n) < 20, n + 1, np.arange(n) + 1))
+    with gate._playing(later=True) as play:
+        reviewed = play(block).reviewed
+    assert not reviewed.all()
+    gate.save(tmp_path / "gate.abstain")
+    other = ab.load(tmp_path / "gate.abstain")
+    for one in (gate, other):
+        assert min(one.pending) <= 20 < one.learner.last_heard
+        assert not one.learner._backlog.awaited
+        for _ in range(20):
+            one.decide({})  # always a review
+        assert not one.learner._backlog.unlabelled
+    assert np.array_equal(gate.learner.weights, other.learner.weights)

@@ -686,7 +686,8 @@ class Learner(ABC):
         decision = self._waiting_round(t, expert, cost, abstains, carry)
         if self.expects[decision.abstained]:
             self._identity.open[Identity.new_id()] = t, expert
-            self._backlog.awaited[t] = None
+            if t > self._backlog.newest:  # else the label is overdue
+                self._backlog.awaited[t] = None
         else:
             self._backlog.unlabelled.append(decision)
 
