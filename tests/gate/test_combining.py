@@ -415,3 +415,23 @@ def test_many_threads_use_one_gate():
         one.join()
     assert (gate.round, gate._combination.stacks.learnt[0]) == (400, 400)
     assert np.isfinite(gate._combination.stacks.covariance).all()
+
+
+def test_a_model_that_left_and_came_back_is_a_new_one():
+    """What was said before under its name is no lesson about it, when the label comes and when it has come."""
+    twins = []
+    for name in ("b", "c"):
+        for early in (False, True):
+            gate = ab.Gate(["a", "b"], cost=0.2, labels="both", combine=True, maturity=5, seed=0)
+            case = gate.decide({"a": ("x", 0.6), "b": ("y", 0.9)})
+            if early:
+                gate.learn(case, "y")
+            gate.remove_model("b")
+            gate.add_model(name)
+            if not early:
+                gate.learn(case, "y")
+            for _ in range(6):
+                gate.decide({})
+            twins.append(gate._combination.stacks)
+    for one in twins[1:]:
+        assert np.array_equal(one.theta, twins[0].theta)

@@ -341,6 +341,10 @@ class Watch:
         self._heard.clear()
         self.models[:, [LOSS_N, LOSS, IN_N, IN_SUM]] = 0.0
 
+    def born(self, m: int) -> int:
+        """Return how many cases came before a model did."""
+        return int(self.models.item(m, _BORN))
+
     def settle(self, cases: int) -> None:
         """Count the labels that came, and end alarms of models for which they speak; nothing between due times."""
         if cases % SETTLE > 0 or not self._heard:

@@ -237,8 +237,8 @@ class Combination:
         """Return the numbers of candidates that are known beforehand: those of two classes."""
         return {one: k for k, one in enumerate(task.classes or ())} if self.two else {}
 
-    def lesson_of(self, case: Case, truth: Plain, task: Task, learner: Learner, models: Sequence[str]) -> Lesson:
-        """Return what a case teaches, in terms of the models of today.
+    def lesson_of(self, case: Case, truth: Plain, task: Task, learner: Learner, models: list[str | None]) -> Lesson:
+        """Return what a case teaches, in terms of the models of today (None: it came after the case).
 
         Raises:
             DecisionError: If the case was not decided by a gate that combines models.

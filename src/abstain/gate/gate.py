@@ -598,7 +598,7 @@ class Gate:
             combination = self._combination
             lesson = None
             if combination is not None and case.lesson:  # without one it was left out: too many models were in alarm
-                lesson = combination.lesson_of(case, true, self._task, learner, self._models)
+                lesson = combination.lesson_of(case, true, self._task, learner, self._monitor.known(case, self._models))
             learner.learn(case.decision, losses)
             if combination is not None and lesson is not None:
                 combination.take(case.round, lesson, learner.last_ripe)

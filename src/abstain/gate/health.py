@@ -154,6 +154,10 @@ class Monitor:
             numbers = [math.nan if one is None else known.setdefault(one.answer, len(known)) for one in said]
         self.watch.add(sure, numbers)
 
+    def known(self, case: Case, models: Sequence[str]) -> list[str | None]:
+        """Return the models of today; None for those that came after a case, also if their name is one of it."""
+        return [None if case.round <= self.watch.born(m) else name for m, name in enumerate(models)]
+
     def heard(
         self, case: Case, true: Plain, losses: Sequence[float], models: Sequence[str], now: int, unit: float
     ) -> None:
