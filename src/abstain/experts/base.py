@@ -59,7 +59,8 @@ class Advice:
         Returns:
             The losses (n, P, 2) if the label is -1 and if it is +1, or None if the loss has other labels.
         """
-        both: Array | None = loss._outcomes(self.predictions)
+        own = is_trusted(loss.outcomes)
+        both: Array | None = (loss.outcomes if own else loss._outcomes)(self.predictions)
         return both
 
 
