@@ -18,6 +18,7 @@ memory."""
 _LARGEST_COUNT = 2**63 - 1
 _LARGEST_NUMBER = int(sys.float_info.max)
 _SEED_BITS = 8192
+_LARGEST_SEED = 2**_SEED_BITS - 1
 
 
 def plain(values: Any, name: str = "values") -> Array:
@@ -78,7 +79,7 @@ def as_seed(seed: Any) -> int | np.random.SeedSequence | None:
     """A seed for `numpy.random.default_rng`."""
     if seed is None or isinstance(seed, np.random.SeedSequence):
         return seed
-    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and 0 <= seed < 2**_SEED_BITS:
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and 0 <= seed <= _LARGEST_SEED:
         return int(seed)
     raise InputError(
         f"seed: expected an integer that is not negative (of at most {_SEED_BITS} bits), a SeedSequence or None, "
@@ -96,8 +97,8 @@ def own_stream(seed: int | np.random.SeedSequence | None) -> np.random.SeedSeque
     Many give the same seed to everything. If a learner then drew the very numbers that the inputs are made of, its
     choices would depend on them, and estimates would be biased.
     """
-    base = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-    return np.random.SeedSequence(base.entropy, spawn_key=(*base.spawn_key, _LEARNERS))
+    entropy, key = (seed.entropy, seed.spawn_key) if isinstance(seed, np.random.SeedSequence) else (seed, ())
+    return np.random.SeedSequence(entropy, spawn_key=(*key, _LEARNERS))
 
 
 def as_table(values: ArrayLike, width: int | None, name: str = "X") -> Floats:
