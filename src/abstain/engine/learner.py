@@ -128,7 +128,7 @@ class Learner(ABC):
         LEARNERS.add(cls)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name[:1] != "_" and self._made and not self.lock._is_owned():  # type: ignore[attr-defined]
+        if self._made and name[:1] != "_" and not self.lock._is_owned():  # type: ignore[attr-defined]
             own = getattr(type(self), name, None)
             if not isinstance(own, property) or own.fset is None:
                 known = f"{type(self).__name__} has no such attribute"
