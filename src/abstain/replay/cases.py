@@ -91,9 +91,8 @@ def as_log(path: Path, truth: Path | None, options: Options, folder: Path) -> tu
         found["mistake_column"] = STAKE
         if not options.fixed_prices:
             notes.append(
-                "A mistake is taken to cost what was at stake; cases tell no other prices. If a kind has its "
-                f"own, say --review-price {last.review_price:.12g} --mistake-column {STAKE} --fixed-price "
-                "SAID:TRUE=PRICE."
+                "A mistake is taken to cost what was at stake; cases tell no other prices. If kinds have some, "
+                f"say --review-price {last.review_price:.12g} --mistake-column {STAKE} --fixed-price SAID:TRUE=PRICE."
             )
     if options.cost is None and options.review_price is None:
         cost = last.decision.cost

@@ -46,8 +46,8 @@ class Classes:
                 counts[column] = found
         self.dtype = _typed(counts) if typed else _written(counts)
         self._counts = {column: self._as_classes(found) for column, found in counts.items()}
-        self._known: pl.Series | None = None
-        """Once asked for, all classes of labels and answers."""
+        self.known = pl.concat([found["value"] for found in self._counts.values()]).unique(maintain_order=True)
+        """All classes of labels and answers."""
 
     def _as_classes(self, counts: "pl.DataFrame") -> "pl.DataFrame":
         """The classes among the values, the most frequent first."""
@@ -88,15 +88,6 @@ class Classes:
         known = self.labels.head(len(apart) - many)
         codes = pl.Series(range(len(known)), dtype=pl.UInt8)
         return labels.replace_strict(known, codes, default=len(known), return_dtype=pl.UInt8)
-
-    @property
-    def known(self) -> "pl.Series":
-        """All classes of labels and answers."""
-        import polars as pl
-
-        if self._known is None:
-            self._known = pl.concat([found["value"] for found in self._counts.values()]).unique(maintain_order=True)
-        return self._known
 
     def numbers(self, column: "pl.Series") -> Floats:
         """A number for every class of a column, the same for the same; -1 if there is none."""
@@ -153,9 +144,7 @@ class Classes:
 
         None if there are not two; with ``asked`` that is an error.
         """
-        import polars as pl
-
-        known = sorted(pl.concat([found["value"] for found in self._counts.values()]).unique().to_list())
+        known = sorted(self.known.to_list())
         if self.dtype.is_numeric() and set(known) <= {0, 1}:
             return 0, 1
         if len(known) == 2:

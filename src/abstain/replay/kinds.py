@@ -1,7 +1,6 @@
 """Prices by kind of mistake in rows without a label: what an answer may lose, and how far two answers may be apart."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -11,6 +10,8 @@ from ..typing import Floats
 if TYPE_CHECKING:
     from .classes import Classes
 
+Each: TypeAlias = Floats | float
+Ends: TypeAlias = tuple[Floats, Floats]
 ANOTHER = -2.0
 """The number of a class that no answer and no kind of mistake names; no class has it."""
 
@@ -31,9 +32,7 @@ class Kinds:
     (array([-0.5,  0. ]), array([1., 0.]))
     """
 
-    def __init__(
-        self, by_kind: Mapping[tuple[float, float], Price], other: Price, unit: float, n_classes: int
-    ) -> None:  # fmt: skip
+    def __init__(self, by_kind: dict[tuple[float, float], Price], other: Price, unit: float, n_classes: int) -> None:
         self._by_kind, self._other, self._unit, self._n = by_kind, other, unit, n_classes
         self._named = sorted({number for kind in by_kind for number in kind})
 
@@ -44,28 +43,23 @@ class Kinds:
 
         by_kind = {}
         for kind, price in prices.by_kind.items():
-            if pair is not None:
-                said, true = (2.0 * pair.index(one) - 1.0 for one in kind)
-            else:
-                said, true = classes.numbers(pl.Series(kind, dtype=classes.dtype)).tolist()
+            of_many = classes.numbers(pl.Series(kind, dtype=classes.dtype)).tolist()
+            said, true = of_many if pair is None else (2.0 * pair.index(one) - 1.0 for one in kind)
             by_kind[said, true] = price
         return cls(by_kind, prices.other, prices.unit, len(classes.known))
 
-    def _loss(self, said: Floats, true: Floats | float, stake: Floats | float) -> Floats:
+    def _loss(self, said: Floats, true: Each, stake: Each) -> Floats:
         """What each answer loses if that is true; a review (NaN) loses nothing here."""
         price = np.broadcast_to(self._other.at(stake) / self._unit, said.shape)
         for kind, one in self._by_kind.items():
             price = np.where((said == kind[0]) & (true == kind[1]), one.at(stake) / self._unit, price)
         return np.where((said == true) | np.isnan(said), 0.0, price)
 
-    def worst(self, said: Floats, stake: Floats | float = 1.0) -> Floats:
+    def worst(self, said: Floats, stake: Each = 1.0) -> Floats:
         """The most that each answer may lose (n,)."""
         return self.apart(said, np.full(said.shape, np.nan), stake)[1]
 
-    def apart(
-        self, one: Floats, other: Floats, stake: Floats | float = 1.0, own: Floats | float = 1.0,
-        others: Floats | float = 1.0,
-    ) -> tuple[Floats, Floats]:  # fmt: skip
+    def apart(self, one: Floats, other: Floats, stake: Each = 1.0, own: Each = 1.0, others: Each = 1.0) -> Ends:
         """How much more one answer may lose than another, over all classes that may be true.
 
         Args:
@@ -82,7 +76,7 @@ class Kinds:
         named = len(self._named) + (first & ~np.isin(one, self._named))
         named = named + (second & ~np.isin(other, self._named) & (one != other))
         said = np.where(first, one, other)
-        truths: list[Floats | float] = [
+        truths: list[Each] = [
             *self._named,
             said,
             np.where(second, other, said),

@@ -364,10 +364,8 @@ class Run:
             share = paid.guess[at, model] / np.where(whole > 0.0, whole, 1.0)
             guess = np.where(same.any(axis=1), paid.guess[at, model], worst * (1.0 - share))
             guess = np.column_stack([paid.guess, np.where(part.records["observed"] > 0.0, guess, 0.0)])
-        answers, losses, most = (
-            np.column_stack(pair) for pair in ((paid.answers, said), (paid.losses, lost), (paid.worst, worst))
-        )
-        return Paid(answers, losses, most, guess)
+        wider = map(np.column_stack, ((paid.answers, said), (paid.losses, lost), (paid.worst, worst)))
+        return Paid(*wider)._replace(guess=guess)
 
 
 def capacity_share(rows: Rows, capacity: Capacity | None) -> float | None:
@@ -523,7 +521,7 @@ class Game:
             chosen = {kind: np.asarray(codes[rows]) for kind, codes in self._chosen.items()}
             chosen |= self._fixed(part)
             several = [np.asarray(run.chosen[rows]) for run in self._runs]
-            hidden = part.open if partly else None
+            hidden, own = part.open if partly else None, None
             wrong = {kind: self._add(out.policies[kind], part, paid, codes, hidden) for kind, codes in chosen.items()
                      if kind != DECIDED}  # fmt: skip
             if DECIDED in chosen:
@@ -543,11 +541,9 @@ class Game:
             for (one, other), moved in out.open_pairs.items():
                 runs = list(zip(several, followed, strict=True)) if one == GATE else [(chosen[one], paid)]
                 for codes, seen in runs:
-                    if one == DECIDED and self._rows.has("guess"):
-                        audited = part.audited(self._options.labels) is not None
-                        both = part.open_decided(codes, chosen[other], seen, audited=audited)
-                    else:
-                        both = part.open_pairs(codes, chosen[other], seen, self._options.max_error)
+                    as_paid = one == DECIDED and self._rows.has("guess")
+                    both = part.open_pairs(codes, chosen[other], seen, None if as_paid else self._options.max_error,
+                                           (np.zeros(part.n) if own is None else own) if as_paid else None)  # fmt: skip
                     for into, values in zip(moved, both, strict=True):
                         out.scored.add(into, values / len(runs), part.begin)
                     if (one, other) in out.noise and one != other:
@@ -588,11 +584,9 @@ class Game:
         wrong: Array = ~reviewed & (loss > self._mistake)
         if paid.guess is not None:
             wrong = np.where(reviewed, 0.0, part.mistaken(paid, weight)[answered])
-        unseen = None
-        if hidden is not None:
-            worst = paid.worst[answered]
-            unseen = np.where(reviewed | (worst == 0.0), 0.0, hidden)
-            hidden = np.where(reviewed, 0.0, hidden * worst)
+        worst = np.where(reviewed, 0.0, paid.worst[answered])
+        unseen = None if hidden is None else np.where(worst == 0.0, 0.0, hidden)
+        hidden = None if hidden is None else hidden * worst
         sums.add(part.begin, loss, reviewed, wrong, hidden, unseen)
         return wrong
 

@@ -135,6 +135,7 @@ class Slice:
         self.confidence: Floats = np.ascontiguousarray(records["confidence"])
         self.losses: Floats = np.ascontiguousarray(records["losses"])
         self.cost, self._by_kind = cost, by_kind
+        self._stake: Floats = records["stake"] if "stake" in (records.dtype.names or ()) else np.ones(self.n)
 
     def field(self, name: str) -> Array | None:
         """A field of the records, if they have it."""
@@ -203,11 +204,6 @@ class Slice:
         return np.broadcast_to(np.ones(self.n)[rows] if risk is None else risk[:, 0][rows], answers.shape)
 
     @property
-    def _stake(self) -> Floats:
-        stake = self.field("stake")
-        return np.ones(self.n) if stake is None else stake
-
-    @property
     def open(self) -> Floats:
         """How often the loss of a label that is not there counts (n,); 0 where it is there."""
         return np.where(self.labelled, 0.0, self.records["weight"])
@@ -223,52 +219,35 @@ class Slice:
         """
         if paid.guess is None:
             return paid.losses
-        return corrected(paid.guess, paid.losses, self.records["weight"] if weight is None else weight)
+        weight = (self.records["weight"] if weight is None else weight)[:, np.newaxis]
+        return np.where(weight == 1.0, paid.losses, paid.guess + weight * (paid.losses - paid.guess))
 
     def mistaken(self, paid: Paid, weight: Floats | None = None) -> Floats:
         """How likely each answer is a mistake, as `charged` estimates it; a mistake that costs nothing is none."""
         assert paid.guess is not None
         whole = np.where(paid.worst > 0.0, paid.worst, 1.0)
-        if self._by_kind is None:
-            return np.where(paid.worst > 0.0, self.charged(paid, weight) / whole, 0.0)
-        wrong, weight = (paid.losses > 0.0).astype(np.float64), self.records["weight"] if weight is None else weight
-        return np.where(paid.worst > 0.0, corrected(paid.guess / whole, wrong, weight), 0.0)
+        wrong = paid.losses / whole if self._by_kind is None else np.where(paid.losses > 0.0, 1.0, 0.0)
+        return self.charged(paid._replace(losses=wrong, guess=paid.guess / whole), weight)
 
-    def open_pairs(self, one: Ints, other: Ints, paid: Paid, max_error: float | None) -> tuple[Floats, Floats]:
+    def open_pairs(
+        self, one: Ints, other: Ints, paid: Paid, max_error: float | None = None, own: Floats | None = None
+    ) -> tuple[Floats, Floats]:
         """How far a label that is not there may move the difference of two policies, down and up (n,).
 
         Policies are given by the model that answers in each row, -1 for a review. Rows that both answer alike are
-        sure, whatever the truth is: in both, the same mistake is made or not.
+        sure, whatever the truth is: in both, the same mistake is made or not. ``own`` says how often losses of ``one``
+        count, if it is what was decided, which is paid as it was; the same label then moves both by as much, unless an
+        estimate weighs it otherwise.
         """
-        first, second = paid.of(one), paid.of(other)
+        first, second, others = paid.of(one), paid.of(other), self.open
+        own = others if own is None else own
         if self._by_kind is not None:
-            least, most = self._by_kind.apart(first, second, self._stake)
-            return self.open * -least, self.open * most
-        hidden = self.open * paid.worst[:, 0]
-        gap = (first != second).astype(np.float64)
-        if max_error is not None:
-            gap = np.minimum(1.0, np.abs(first - second) / max_error)
-        both = hidden * np.where((one == other) | (one < 0) | (other < 0), 0.0, gap)
-        return (np.where((one < 0) & (other >= 0), hidden, 0.0) + both,
-                np.where((one >= 0) & (other < 0), hidden, 0.0) + both)  # fmt: skip
-
-    def open_decided(
-        self, decided: Ints, other: Ints, paid: Paid, *, audited: bool
-    ) -> tuple[Floats, Floats]:  # fmt: skip
-        """The same for what was decided, which is paid as it was, and an estimated policy.
-
-        If both gave the same answer, the same label moves both: by as much, unless an estimate weighs it otherwise.
-        """
-        known = self.labelled | audited
-        if self._by_kind is not None:
-            least, most = self._by_kind.apart(
-                paid.of(decided), paid.of(other), self._stake, np.where(known, 0.0, 1.0), self.open
-            )
+            least, most = self._by_kind.apart(first, second, self._stake, own, others)
             return -least, most
-        own = np.where((decided >= 0) & ~known, paid.worst[:, 0], 0.0)
-        others = np.where(other >= 0, self.open * paid.worst[:, 0], 0.0)
-        same = paid.of(decided) == paid.of(other)
-        return np.where(same, np.maximum(others - own, 0.0), others), np.where(same, np.maximum(own - others, 0.0), own)
+        gap = np.where(first == second, 0.0, 1.0) if max_error is None else np.abs(first - second) / max_error
+        own, others = (np.where(codes < 0, 0.0, w * paid.worst[:, 0]) for codes, w in ((one, own), (other, others)))
+        both = np.where((one < 0) | (other < 0), 0.0, np.minimum(own, others) * (1.0 - np.fmin(1.0, gap)))
+        return others - both, own - both
 
     @property
     def decided(self) -> Ints:
@@ -282,34 +261,27 @@ class Slice:
             return None
         return np.where(self.labelled, 1.0 / labels[0], 0.0)
 
-    def noise(
-        self, one: Ints | None, other: Ints, paid: Paid, labels: object
-    ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
+    def noise(self, one: Ints | None, other: Ints, paid: Paid, labels: object) -> tuple[Floats, Floats, Floats]:
         """The variance of the difference of two policies' estimates in each row, as the residuals show it and as the
         guesses have it, and the largest term there can be (n,).
 
         Policies are given as in `open_pairs`; None for what was decided, which is known, or audited by ``labels``.
         """
-        at = np.arange(self.n)
         chance = np.where(self.records["observed"] > 0.0, self.records["observed"], 1.0)
         guess, worst = paid.guess, np.where(paid.worst > 0.0, paid.worst, 1.0)
         assert guess is not None
 
         def of(codes: Ints) -> tuple[Floats, Floats, Floats]:
             """What the label adds to the guess, its standard deviation by the guess, and the most that it may be."""
-            answered, model = codes >= 0, np.maximum(codes, 0)
-            whole = worst[at, model]
-            p = np.clip(guess[at, model] / whole, 0.0, 1.0)
-            residual = paid.losses[at, model] - guess[at, model]
-            wide = whole * np.sqrt(p * (1.0 - p))
-            return np.where(answered, residual, 0.0), np.where(answered, wide, 0.0), np.where(answered, whole, 0.0)
+            answered, at = codes >= 0, (np.arange(self.n), np.maximum(codes, 0))
+            whole, p = np.where(answered, worst[at], 0.0), np.clip(guess[at] / worst[at], 0.0, 1.0)
+            return np.where(answered, paid.losses[at] - guess[at], 0.0), whole * np.sqrt(p * (1.0 - p)), whole
 
         off, spread, whole = of(other)
         if one is not None:
             first, wide, largest = of(one)
             same = paid.of(one) == paid.of(other)
             off, spread, whole = first - off, np.where(same, 0.0, wide + spread), np.maximum(whole, largest)
-        # The label corrects the guess.
         shows = (self.records["observed"] > 0.0) & (self.records["weight"] > 0.0) & self.labelled
         shown = np.where(shows, (1.0 - chance) / chance**2, 0.0) * off**2
         guessed = (1.0 / chance - 1.0) * spread**2
@@ -329,12 +301,6 @@ class Slice:
         """The row before which each label is learnt."""
         due = self.field("due")
         return np.arange(self.begin, self.begin + self.n) + delay + 1 if due is None else due
-
-
-def corrected(guess: Floats, values: Floats, weight: Floats) -> Floats:
-    """Guesses (n, P), corrected by what was seen, with a weight for each row; with a weight of 1 what was seen."""
-    weight = weight[:, np.newaxis]
-    return np.where(weight == 1.0, values, guess + weight * (values - guess))
 
 
 Progress = Callable[[str, int, int], None]
@@ -495,7 +461,7 @@ def prepare(slices: Slices, options: Options, judge: Judge, rows: Rows, progress
         if options.decided is not None:
             records["decided"] = judge.decided(frame, begin)
         if rows.has("observed"):
-            _estimate(records, frame, Slice(begin, records, rows.cost, rows.by_kind), options, facts)
+            _estimate(Slice(begin, records, rows.cost, rows.by_kind), frame, options, facts)
         if options.by_time:
             times.append(records["time"].copy())
         if options.label_time is not None:
@@ -513,9 +479,7 @@ def prepare(slices: Slices, options: Options, judge: Judge, rows: Rows, progress
     return facts
 
 
-def _estimate(
-    records: Array, frame: "pl.DataFrame", part: Slice, options: Options, facts: Facts
-) -> None:  # fmt: skip
+def _estimate(part: Slice, frame: "pl.DataFrame", options: Options, facts: Facts) -> None:
     """Fill in what doubly robust estimates of losses need where the label was seen with a known probability.
 
     The estimate is ``m + 1[seen] (l - m) / o``, with the probability o that the label is seen, and a guess m of the
@@ -523,7 +487,7 @@ def _estimate(
     know whether the label was seen. Where o is 0, or a label that was to be seen is not there, only bounds are known.
     """
     assert options.observed is not None
-    column = frame[options.observed]
+    records, column = part.records, frame[options.observed]
     chance = numbers(column, part.begin)
     check(column, np.isnan(chance) | ((chance >= 0.0) & (chance <= 1.0)), part.begin, "a probability in [0, 1]")
     chance = np.nan_to_num(chance)

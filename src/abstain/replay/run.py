@@ -134,8 +134,7 @@ def _play(
     check_enough(slices.rows - unlabelled, str(log.shown))
     kinds = (2 if pair is not None else len(models)) if gate.combine and options.fixed_prices else 0
     by_kind = None
-    if unlabelled and gate._prices.by_kind:
-        assert classes is not None
+    if unlabelled and classes is not None and gate._prices.by_kind:
         by_kind = Kinds.of(gate._prices, classes, pair)
     rows = Rows(scratch / "rows", len(models), said=pair is not None, risk=staked,
                 time=options.time is not None, due=options.by_time or unlabelled > 0,

@@ -239,7 +239,7 @@ class Table:
         counted = records.copy()
         counted["labelled"] = labelled
         self.counted = Slice(0, counted, 0.0)
-        _estimate(counted, pl.DataFrame({"observed": self.chance}), self.counted, options, self.facts)
+        _estimate(self.counted, pl.DataFrame({"observed": self.chance}), options, self.facts)
         # What the draw of the labels adds to the variance of each loss, by the guess of how likely a mistake is: few
         # labels with large weights would make the observed spread too small.
         worst = self.counted.paid().worst
