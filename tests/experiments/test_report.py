@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
+from abstain._core.pages import environment
 from abstain.errors import FileError, InputError
 from abstain.experiments import Results, claims, registry, report
 from abstain.experiments.curves import StudyCurves
@@ -145,6 +146,25 @@ def test_all_is_there(drawn, tmp_path):
     assert page.count("Final numbers of") == 1  # main and regret share their runs
     assert "<code>abstain datasets get cifar</code>" in page
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+
+
+def test_the_page_is_dark_at_night_and_its_figures_can_be_read_on_a_phone(drawn, tmp_path):
+    page = report.write(tmp_path / "report.html", *everything(drawn)).read_text(encoding="utf-8")
+    assert "prefers-color-scheme: dark" in page
+    assert page.count('<div class="drawing"><img') == page.count("<img ") > 0
+    assert re.search(r"\.drawing \{ overflow-x: auto;", page)
+    assert not re.search(r"\d%<", page), "a per cent sign has a space before it"
+
+
+def test_names_in_a_table_of_numbers_are_not_aligned_as_numbers():
+    cells = [SimpleNamespace(text=text, strong=False, after="") for text in ("digits", "UCB", "0.3")]
+    table = SimpleNamespace(heads=["set", "learner", "R_T / T"], bodies=[[cells]])
+    templates = environment("abstain.experiments.report")
+    templates.filters["pieces"] = str.split
+    html = str(templates.get_template("pieces.html").module.numbers("Numbers", table))
+    assert '<th scope="col" class="name">learner</th>' in html
+    assert '<td class="name">UCB</td>' in html
+    assert "<td>0.3</td>" in html
 
 
 def test_it_needs_nothing_else(drawn):
