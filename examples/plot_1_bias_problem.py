@@ -51,4 +51,5 @@ for axes, (name, followed), colour in zip(panels, red.items(), ("#D55E00", "#007
     axes.set_ylabel("regret")
     axes.spines[["top", "right"]].set_visible(False)
 panels[-1].set_xlabel("round")
+panels[-1].xaxis.set_major_formatter("{x:,.0f}")
 plt.show()

@@ -59,5 +59,6 @@ for axes, game in zip(panels, games, strict=True):
     axes.set(title=game, ylabel="regret")
     axes.spines[["top", "right"]].set_visible(False)
 panels[-1].set_xlabel("round")
+panels[-1].xaxis.set_major_formatter("{x:,.0f}")
 figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
 plt.show()

@@ -60,5 +60,6 @@ for axes, name in zip(panels, KINDS, strict=True):
     axes.set(title=name, ylabel="regret, mean", ylim=(0, None))
     axes.spines[["top", "right"]].set_visible(False)
 panels[-1].set_xlabel("round")
+panels[-1].xaxis.set_major_formatter("{x:,.0f}")
 figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
 plt.show()

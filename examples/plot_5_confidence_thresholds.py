@@ -77,6 +77,7 @@ for name, colour, dashes in (("plain", "#0072B2", "-"), ("boastful", "#D55E00", 
     of = history.filter(pl.col("model") == name)
     below.plot(of["case"], of["weight"], color=colour, linestyle=dashes, label=name)
 below.set(xlabel="case", ylabel="weight", ylim=(0, 1), title="which model the gate follows")
+below.xaxis.set_major_formatter("{x:,.0f}")
 for axes in (above, below):
     axes.title.set_fontsize(10)
     axes.spines[["top", "right"]].set_visible(False)

@@ -83,6 +83,7 @@ for graph, colour, dashes, name in (
     blue = np.convolve(trace.expert == 1, np.ones(500) / 500, "valid")
     axes.plot(np.arange(500, len(X) + 1)[::50], 100.0 * blue[::50], color=colour, linestyle=dashes, lw=2, label=name)
 axes.set(xlabel="round", ylabel="follows blue, the better one, %", ylim=(-3, 103), xlim=(0, len(X)))
+axes.xaxis.set_major_formatter("{x:,.0f}")
 axes.spines[["top", "right"]].set_visible(False)
 axes.legend(loc="center right", frameon=False, fontsize=9.5, title="updates ...", alignment="left")
 save(figure, "bias")

@@ -1,6 +1,7 @@
 """The scripts of the gallery, and the README's picture: each runs, and draws."""
 
 import os
+import re
 import runpy
 import shutil
 import sys
@@ -32,10 +33,17 @@ def drawn(script):
     """The number of lines in each panel of what a script draws."""
     import matplotlib.pyplot as plt
 
-    shown = []
+    shown, numbers = [], []
+
+    def show():
+        plt.gcf().canvas.draw()
+        shown.extend(len(axes.lines) for axes in plt.gcf().axes)
+        numbers.extend(label.get_text() for axes in plt.gcf().axes for label in axes.get_xticklabels())
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plt, "show", lambda: shown.extend(len(axes.lines) for axes in plt.gcf().axes))
+        patch.setattr(plt, "show", show)
         made = runpy.run_path(script)
+    assert [number for number in numbers if re.search(r"\d{4}", number)] == [], "1,000 rather than 1000"
     return shown, made
 
 
