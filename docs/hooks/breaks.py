@@ -5,16 +5,19 @@ abstain.adapters.sklearn.GateClassifier.
 """
 
 import re
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
 CODE = re.compile(r'<code class="[^"]*\bliteral\b[^"]*">.*?</code>', re.DOTALL)
 TITLE = re.compile(r"(?<=<h1>)[\w.]+(?=<)")  # the name of a class
+DOT = re.compile(r"(?<=[a-z])\.(?=\w)")  # of a class in its package
 WORD = re.compile(r'(?<=<span class="pre">)[^<]+')
 AFTER = re.compile(  # of names: neither 0.5 nor d/(d+2), no dot of a file's ending, nothing within __init__
     r"(?<=[A-Za-z]\w)(?:[(=/:](?=[\w&])|_(?=[A-Za-z0-9&])|\.(?=[\w&])(?!(?:py|md|toml|csv|json|html|db|svg)\b))"
 )
+PICTURE = re.compile(r"<p>(?=<img [^>]*\b(?:case|terminal|experts|bias)\.svg)")  # as in site.css
 FLAG = re.compile(r"--\w+")
 NUMBER = re.compile(r"<(?P<kind>pre|code)\b.*?</(?P=kind)>|(?<=\d) %|(?<=\d) ± (?=\d)", re.DOTALL)
 FORMULA = re.compile(r'(<span class="formula">(?:(?!</span>).)*</span>)([,.;:)]+)', re.DOTALL)
@@ -39,14 +42,18 @@ def whole(body: str) -> str:
 
 
 def scrollable(body: str) -> str:
-    """A page whose blocks of code can be reached by keyboard."""
+    """A page whose blocks of code, and pictures that scroll on a phone, can be reached by keyboard."""
+    body = PICTURE.sub(r'<p tabindex="0">', body)
     return body.replace('<div class="highlight"><pre>', '<div class="highlight"><pre tabindex="0">')
 
 
-def change(app: Sphinx, page: str, template: str, context: dict[str, str], doctree: nodes.document | None) -> None:
+def change(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
     """Called by Sphinx for every page that is written."""
     if "body" in context:
         context["body"] = scrollable(breakable(whole(context["body"])))
+    for way in ("prev", "next"):
+        if context.get(way):
+            context[way] = {**context[way], "title": DOT.sub(".<wbr>", context[way]["title"])}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -86,6 +86,18 @@ def test_blocks_of_code_can_be_scrolled_by_keyboard():
     assert hook("breaks").scrollable('<div class="highlight"><pre>x') == '<div class="highlight"><pre tabindex="0">x'
 
 
+def test_pictures_that_scroll_can_be_reached_by_keyboard():
+    scrollable = hook("breaks").scrollable
+    assert scrollable('<p><img alt="A" src="a/bias.svg"></p>').startswith('<p tabindex="0"><img')
+    assert scrollable('<p><img alt="A" src="a/demo.svg"></p>').startswith("<p><img")
+
+
+def test_the_next_page_is_named_with_a_place_to_break():
+    context = {"body": "", "prev": None, "next": {"title": "abstain.DoublyRobust", "link": "x.html"}}
+    hook("breaks").change(None, "page", "", context, None)
+    assert context["next"] == {"title": "abstain.<wbr>DoublyRobust", "link": "x.html"}
+
+
 @pytest.mark.parametrize(
     ("page", "expected"),
     [
