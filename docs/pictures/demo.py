@@ -30,11 +30,11 @@ with tempfile.TemporaryDirectory() as folder:
 timeline = found.timeline
 when = np.array(timeline.time, "datetime64[s]")
 groups = np.array_split(np.arange(len(when)), PIECES)
-figure = Figure(figsize=(8.0, 3.6), layout="constrained")
+figure = Figure(figsize=(7.0, 3.6), layout="constrained")
 axes = figure.add_subplot()
 tenth = when[np.searchsorted(timeline.row, found.first)]
 axes.axvspan(when[0], tenth, color="#EEEEEE", lw=0)
-axes.text(when[0] + GAP, 0.02, "tuned here", transform=axes.get_xaxis_transform(), fontsize=8.5, color="#444444")
+axes.text(when[0] + GAP, 0.02, "tuned here", transform=axes.get_xaxis_transform(), fontsize=10, color="#444444")
 for kind, (colour, dashes, name) in LINES.items():
     price = np.array(timeline.loss[kind]) * found.price
     axes.plot(
@@ -44,7 +44,7 @@ for kind, (colour, dashes, name) in LINES.items():
     )  # fmt: skip
 broken = np.datetime64("2026-03-01") + np.array([demo.BROKEN[0], demo.BROKEN[1], demo.AWAY[1]]).astype("timedelta64[D]")
 top = axes.get_ylim()[1]
-words = {"va": "top", "fontsize": 8.5, "color": "#444444"}
+words = {"va": "top", "fontsize": 10, "color": "#444444"}
 for at in broken:
     axes.axvline(at, color="#BBBBBB", linewidth=0.8, zorder=0)
 axes.text(broken[0] - GAP, top, "the best model breaks", ha="right", **words)
@@ -54,7 +54,7 @@ axes.set(ylabel="EUR per case", ylim=(0.0, None), xlim=(when[0], when[-1]))
 axes.xaxis.set_major_locator(dates.DayLocator(interval=5))
 axes.xaxis.set_major_formatter(dates.DateFormatter("%-d %b"))
 axes.spines[["top", "right"]].set_visible(False)
-figure.legend(loc="outside upper left", ncols=3, frameon=False, fontsize=9.5)
+figure.legend(loc="outside upper left", ncols=3, frameon=False, fontsize=10.5)
 figure.savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})
 for kind, (_, _, name) in LINES.items():
     price = np.array(timeline.loss[kind]) * found.price

@@ -28,7 +28,7 @@ def demo(
         out.mkdir(parents=True, exist_ok=True)
         log.write(path)
         text = (
-            f"{path}: pictures get worse; from day 10 to 15 the best model is shown other pictures and stays as "
+            f"{path}: pictures get worse; from 11 to 15 March the best model is shown other pictures and stays as "
             "certain as ever, then it is off for a day. Labels come a day and a half late. A review costs 1 EUR, a "
             "mistake 5."
         )
