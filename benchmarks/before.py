@@ -53,6 +53,7 @@ def checkout(commit: str) -> Iterator[Path]:
 
 def environment(tree: Path, cache: Path) -> dict[str, str]:
     """The variables of a process with the library of a tree, and with compiled kernels of its own."""
+    cache.mkdir(parents=True, exist_ok=True)  # the player writes its tables there, too
     return os.environ | {"PYTHONPATH": str(tree / "src"), "NUMBA_CACHE_DIR": str(cache)}
 
 
