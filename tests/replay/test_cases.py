@@ -52,7 +52,8 @@ def test_what_a_live_gate_saved(tmp_path):
     assert found.verdict.startswith("What was decided costs")
     always = next(one for one in found.policies if one.name == "always claude")
     true, known = wrong[300:].mean(), pl.read_csv(truth)
-    assert abs(always.loss - true) < 0.15
+    assert always.lowest - 0.05 <= true <= always.highest + 0.05
+    assert always.highest - always.lowest <= 1.0 - len(known) / 3_000 + 0.05  # by the labels that are not there
     decided = next(one for one in found.policies if one.kind == "decided")
     assert decided.loss == pytest.approx(paid[300:].mean())
     assert decided.known

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -9,11 +10,20 @@ import pytest
 
 import abstain as ab
 from abstain.errors import InputError
+from abstain.replay import play, run
+from abstain.replay.policies import spreads
+from abstain.replay.rows import Rows, Slice
 from abstain.replay.run import replay
 
 from .logs import NAMES, options, small_log
 
 pytestmark = pytest.mark.usefixtures("no_page")
+
+
+@pytest.fixture
+def no_bounds(monkeypatch):
+    """All rows count by their estimates, however large their largest term is."""
+    monkeypatch.setattr(play, "CUTOFFS", (np.inf,))
 
 
 def by_kind(found):
@@ -122,6 +132,7 @@ def number(text):
     return model_columns("value", text)
 
 
+@pytest.mark.usefixtures("no_bounds")
 def test_the_estimate_is_unbiased_by_enumeration(tmp_path):
     """Every way in which labels of a few rows can be seen or not, weighed by its probability: the mean is the truth."""
     frame = small_log(110, missing=0.0, seed=2)
@@ -174,6 +185,7 @@ def test_the_policy_that_decided_differs_from_itself_by_nothing(tmp_path, labels
     assert " exactly as much as today's threshold, gbm from 0.7 on" in found.verdict
 
 
+@pytest.mark.usefixtures("no_bounds")
 def test_what_both_policies_answered_alike_is_left_to_no_draw(tmp_path):
     """By enumeration of the labels an audit draws: the mean is right, and only rows with other answers move it."""
     frame = small_log(110, missing=0.0, seed=2)
@@ -200,6 +212,88 @@ def test_what_both_policies_answered_alike_is_left_to_no_draw(tmp_path):
         like = found[seen[0], True, True, True]
         assert (one.difference, one.low, one.high) == pytest.approx((like.difference, like.low, like.high))
         assert one.low < 1 / 99 < one.high
+
+
+def drawn_labels(frame, rows, chances):
+    """A log for each way in which the labels of these rows can be seen, with its probability.
+
+    A row's probability is the next one of ``chances`` if the label before it was seen, and half of it if not.
+    """
+    for seen in itertools.product((True, False), repeat=len(rows)):
+        weight, before = 1.0, True
+        label, observed = frame["label"].to_list(), [1.0] * len(frame)
+        label[5], observed[5] = None, 0.0  # not scored: so that estimates are made in all of them
+        for row, most, shown in zip(rows, chances, seen, strict=True):
+            observed[row] = most if before else most / 2
+            weight, before = weight * (observed[row] if shown else 1.0 - observed[row]), shown
+            label[row] = label[row] if shown else None
+        decided = ["gbm" if one is not None else "review" for one in label]
+        yield weight, frame.with_columns(
+            label=pl.Series(label), observed=pl.Series(observed), decided=pl.Series(decided)
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("stakes", [False, True])
+def test_intervals_cover_by_enumeration_for_every_cutoff(tmp_path, monkeypatch, stakes):
+    """Each cutoff's interval holds in 95 % of all draws of labels, and at its share of the 5 %; so does the narrowest,
+    which is no wider than any of them, though it is chosen by what the labels were."""
+    frame, rows, chances = small_log(110, missing=0.0, seed=3), [40, 52, 61, 70, 80, 95], [0.9, 0.5, 0.3, 0.2, 0.1, 0.9]
+    given, kinds = {"today": "rules:0.6", "decided": "decided", "observed": "observed"}, {}
+    if stakes:
+        frame, kinds, more = kinds_log(CLASSES[:2], n=110, seed=3)
+        given |= more
+    whole = frame if stakes else frame.with_columns(stake=1.0)
+    true = costs_of(whole, frame["label"].to_list(), kinds, review=1.0 if stakes else 0.25)
+    kept, old, level = [], run.policies, play.CUTOFFS
+    monkeypatch.setattr(run, "policies", lambda out, *rest: kept.append(out) or old(out, *rest))
+    held = {**dict.fromkeys(itertools.product((0.05, 0.0125), range(5)), 0.0), "narrowest": 0.0}
+    used = set()
+    for weight, log in drawn_labels(frame, rows, chances):
+        log.write_csv(tmp_path / "log.csv")
+        found = replay(tmp_path / "log.csv", options(**given), tmp_path / "out")
+        out, one, widths = kept.pop(), by_kind(found)["always gbm"], []
+        apart = (true["always gbm"] - true["today"]) / found.price
+        for cutoff in range(5):
+            low, high = (end.sum() / 99 for end in out.blocks_between("always gbm", "today", cutoff))
+            for share, cutoffs in ((0.05, (1.0,)), (0.0125, level)):
+                monkeypatch.setattr(play, "CUTOFFS", cutoffs)
+                half = out.half_width("always gbm", "today", cutoff)
+                held[share, cutoff] += weight * (low - half - 1e-9 <= apart <= high + half + 1e-9)
+            widths.append(high - low + 2 * half)
+        if weight > 0.02:  # each cutoff alone, at its share of the 5 %, is no narrower than what was chosen
+            for cutoff in range(5):
+                part = ({key: each[[cutoff]] for key, each in all_.items()} for all_ in (out.open_pairs, out.noise))
+                alone = replace(out, **dict(zip(("open_pairs", "noise"), part, strict=True)))
+                ends = spreads(alone, [("always gbm", "today")], 0)[0]
+                assert one.high - one.low <= ends.high[0] - ends.low[0] + 1e-9
+        used.add(int(spreads(out, [("always gbm", "today")], 0)[1][0]))
+        held["narrowest"] += weight * (one.low - 1e-9 <= apart <= one.high + 1e-9)
+        assert one.high - one.low >= min(widths) - 1e-9
+        assert one.lowest <= one.loss <= one.highest
+    assert held[0.05, 0] == held[0.0125, 0] == pytest.approx(1.0)  # bounds alone
+    assert all(mass >= (0.95 if key == "narrowest" else 1.0 - key[0]) for key, mass in held.items()), held
+    assert len(used) > 1
+
+
+def test_labels_that_were_not_shown_are_not_in_bounds(tmp_path):
+    """A log may have labels that the feedback did not show: whatever they are, ends and estimates are the same."""
+    rows = Rows(tmp_path / "rows", 2, said=False, risk=False, time=False, due=False, truth=False, kinds=0, partly=True,
+                by_kind=None, decided=True, observed=True, passed=False)  # fmt: skip
+    rng, records = np.random.default_rng(0), rows.empty(50)
+    records["confidence"], records["answer"] = rng.uniform(0.5, 1.0, (2, 50, 2))[0], rng.integers(0, 2, (50, 2))
+    records["labelled"], records["observed"], records["guess"] = 1, 0.2, 0.3
+    records["weight"] = np.where(np.arange(50) % 3 == 0, 5.0, 0.0)
+    records["losses"] = rng.integers(0, 2, (50, 2))
+    flipped = records.copy()
+    flipped["losses"][records["weight"] == 0.0] = 1.0 - records["losses"][records["weight"] == 0.0]
+    one, other = rng.integers(-1, 2, (2, 50))
+    told = []
+    for each in (records, flipped):
+        part = Slice(0, each, 0.25)
+        least, most = part.ends(one, other, part.paid())
+        assert (least <= most).all()
+        told.append(np.array([least, most, *part.noise(one, other, part.paid(), "answered")]))
+    np.testing.assert_array_equal(*told)
 
 
 @pytest.mark.long
@@ -369,6 +463,7 @@ def test_bounds_with_prices_by_kind_are_the_best_and_the_worst_labels(tmp_path, 
             assert max(apart) <= policy.high * found.price + 1e-9
 
 
+@pytest.mark.usefixtures("no_bounds")
 @pytest.mark.parametrize("classes", [CLASSES[:2], CLASSES[:3]])
 def test_estimates_with_prices_by_kind_are_unbiased_by_enumeration(tmp_path, classes):
     """Every way in which labels of a few rows can be seen or not, weighed by its probability: the mean is the truth."""
@@ -399,6 +494,7 @@ def test_estimates_with_prices_by_kind_are_unbiased_by_enumeration(tmp_path, cla
     assert mistakes == pytest.approx(np.mean([one > 0.0 for one in lost]))  # a mistake that costs nothing is none
 
 
+@pytest.mark.usefixtures("no_bounds")
 @pytest.mark.parametrize("classes", [CLASSES[:2], CLASSES[:3]])
 @pytest.mark.parametrize("by_kind_too", [False, True])
 def test_a_gate_that_combines_has_estimates(tmp_path, classes, by_kind_too):

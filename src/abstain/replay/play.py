@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,8 +40,10 @@ RIVALS = (TUNED, OWN, STACK)
 """What people could do instead; the verdict's policy is compared with each."""
 TO_COME = "to_come"
 APART = 1_000_003
-QUANTILE = 1.96
-"""Of a normal distribution, for 95 % intervals."""
+CUTOFFS = (0.0, 1 / 8, 1 / 2, 2.0, math.inf)
+"""Rows whose largest possible term is above a cutoff count by their bounds, not by estimates. They are in units of the
+price of a review times the square root of the number of scored rows, which no label moves.
+"""
 COUNTED = ("reviewed", "over_capacity", "explored", "unanswered")
 
 
@@ -207,10 +210,11 @@ class Outcome:
     runs: list[PolicySums]
     """Those of each gate; "gate" has their means."""
     open_pairs: dict[tuple[str, str], Floats]
-    """By two policies: how far missing labels may move their difference, down and up, by block (2, blocks)."""
+    """By two policies: how far missing labels may move their difference, down and up, for every cutoff, in each run of
+    the first one, by block (cutoffs, runs, 2, blocks); without estimates there is one cutoff."""
     noise: dict[tuple[str, str], Floats]
-    """By two policies, if losses are estimates: the variance of their difference on the scored rows as the residuals
-    show it and as the guesses have it, and the largest single term (3,)."""
+    """By two policies, if losses are estimates: for every cutoff, the variance of their difference on the scored rows
+    as the residuals show it and as the guesses have it, and the largest single term (cutoffs, 3)."""
     base: str
     lead: str
     """The policy that others are compared with, and the one that the verdict is about."""
@@ -230,26 +234,38 @@ class Outcome:
     """Cases that the first gate played: reviewed, over_capacity, explored, without any answer; and of the labels that
     could be seen after its decisions, those that were still to come after the last row."""
 
-    def blocks_between(self, one: str, other: str) -> tuple[Floats, Floats]:
-        """The least and the largest differences of two policies' losses, by block."""
+    def blocks_between(self, one: str, other: str, cutoff: int = -1) -> tuple[Floats, Floats]:
+        """The least and the largest differences of two policies' losses, by block; rows whose term is above the cutoff
+        with that number count by their bounds.
+        """
         plain = self.policies[one].blocks - self.policies[other].blocks
         if not self.open_pairs:
             return plain, plain
-        down, up = self.open_pairs[one, other]
+        down, up = self.open_pairs[one, other][cutoff].mean(axis=0)
         return plain - down, plain + up
 
-    def half_width(self, one: str, other: str) -> float:
+    def luck(self, one: str, other: str, cutoff: int) -> Floats:
+        """How far the difference of two policies is from its mean in each run of the gate, by block (runs, blocks)."""
+        found = (np.array([run.blocks for run in self.runs]) - self.policies[GATE].blocks) * (one == GATE)
+        if one == GATE and self.open_pairs:  # runs differ in the middle of the bounds that the cutoff adds, too
+            moved = self.open_pairs[one, other][cutoff] - self.open_pairs[one, other][-1]
+            found += np.diff(moved - moved.mean(axis=0), axis=1)[:, 0] / 2.0
+        return found
+
+    def half_width(self, one: str, other: str, cutoff: int) -> float:
         """How far from the truth an estimated difference of two policies may be, per row, by chance alone.
 
         Few labels with large weights show only a part of the variance, so that a bootstrap of them is too sure. This
         takes the larger of the variance of the residuals seen and of that which the guesses have in all rows, seen or
         not, and adds what the largest single weight may do (as in Bernstein's inequality).
         """
-        if (one, other) not in self.noise:
-            return 0.0
-        shown, guessed, most = self.noise[one, other]
-        half = most * QUANTILE**2 / 6.0
-        spread = math.sqrt(half**2 + QUANTILE**2 * max(shown, guessed))
+        # The probabilities depend on earlier labels, and so does which cutoff is best: it is chosen after the labels
+        # were seen. So the intervals of all of them have to hold at once, each at its share of the 5 %. Bounds alone
+        # (a cutoff of 0) hold for sure and need no share.
+        quantile = NormalDist().inv_cdf(1.0 - 0.025 / max(1, sum(cutoff > 0.0 for cutoff in CUTOFFS)))
+        shown, guessed, most = self.noise[one, other][cutoff]
+        half = most * quantile**2 / 6.0
+        spread = math.sqrt(half**2 + quantile**2 * max(shown, guessed))
         return float((half + spread) / self.scored.sizes.sum())
 
 
@@ -418,7 +434,10 @@ class Game:
         kinds = [*(f"{ALWAYS} {name}" for name in models), *[DECIDED] * decided, GATE, *[TODAY] * today, TUNED, OWN,
                  STACK, ALL, HINDSIGHT, REVIEW]  # fmt: skip
         base, lead = TODAY if today else TUNED, DECIDED if decided else GATE
+        # With estimates also what each policy costs, as a difference from reviews, whose price is known.
         pairs = [(kind, base) for kind in kinds] + [(lead, kind) for kind in RIVALS]
+        pairs, n = (pairs + [(kind, REVIEW) for kind in kinds] * rows.has("guess")) * rows.has("weight"), len(gates)
+        self._cutoffs = [rows.cost * math.sqrt(rows.n - first) * one for one in CUTOFFS if rows.has("guess")] or [0.0]
         self.out = Outcome(
             first=first,
             origin=warm,
@@ -426,8 +445,8 @@ class Game:
             scored=cuts,
             policies={kind: PolicySums(over_time, cuts) for kind in kinds},
             runs=[PolicySums(over_time, cuts) for _ in gates],
-            open_pairs={pair: np.zeros((2, cuts.n)) for pair in pairs if rows.has("weight")},
-            noise={pair: np.zeros(3) for pair in pairs if rows.has("guess")},
+            open_pairs={pair: np.zeros((len(self._cutoffs), n if pair[0] == GATE else 1, 2, cuts.n)) for pair in pairs},
+            noise={pair: np.zeros((len(CUTOFFS), 3)) for pair in pairs if rows.has("guess")},
             base=base,
             lead=lead,
             totals=Totals(thresholds),
@@ -515,13 +534,13 @@ class Game:
         tuned = out.totals.total(*out.tuned)
         if total < tuned - 1e-9 * out.scored.sizes.sum():
             out.hindsight = (model, threshold)
-        partly = self._rows.has("weight")
+        partly, max_error = self._rows.has("weight"), self._options.max_error
         for part in self._rows.slices():
             paid, rows = part.paid(), slice(part.begin, part.begin + part.n)
             chosen = {kind: np.asarray(codes[rows]) for kind, codes in self._chosen.items()}
             chosen |= self._fixed(part)
             several = [np.asarray(run.chosen[rows]) for run in self._runs]
-            hidden, own = part.open if partly else None, None
+            hidden, own, weight = part.open if partly else None, None, None
             wrong = {kind: self._add(out.policies[kind], part, paid, codes, hidden) for kind, codes in chosen.items()
                      if kind != DECIDED}  # fmt: skip
             if DECIDED in chosen:
@@ -540,20 +559,26 @@ class Game:
             self._add_classes(part, wrong[out.lead], wrong[out.base])
             for (one, other), moved in out.open_pairs.items():
                 runs = list(zip(several, followed, strict=True)) if one == GATE else [(chosen[one], paid)]
-                for codes, seen in runs:
+                for run, (codes, seen) in enumerate(runs):
                     as_paid = one == DECIDED and self._rows.has("guess")
-                    both = part.open_pairs(codes, chosen[other], seen, None if as_paid else self._options.max_error,
-                                           (np.zeros(part.n) if own is None else own) if as_paid else None)  # fmt: skip
-                    for into, values in zip(moved, both, strict=True):
-                        out.scored.add(into, values / len(runs), part.begin)
+                    paid_as = (np.zeros(part.n) if own is None else own) if as_paid else None
+                    down, up = part.open_pairs(codes, chosen[other], seen, None if as_paid else max_error, paid_as)
+                    noise, bounds = np.zeros((3, part.n)), (down, up)
                     if (one, other) in out.noise and one != other:
-                        labels = self._options.labels if one == DECIDED else None
-                        noise = part.noise(None if one == DECIDED else codes, chosen[other], seen, labels)
-                        scored = slice(max(0, out.first - part.begin), None)
-                        shown, guessed, most = (values[scored] for values in noise)
-                        sums_of = out.noise[one, other]
-                        sums_of[:2] += shown.sum() / len(runs), guessed.sum() / len(runs)
-                        sums_of[2] = max(sums_of[2], most.max(initial=0.0))
+                        noise[:] = part.noise(None if as_paid else codes, chosen[other], seen, self._options.labels)
+                        plain = self._loss(part, seen, codes, weight if as_paid else None)
+                        plain = plain - self._loss(part, paid, chosen[other])
+                        ends = part.ends(codes, chosen[other], seen, max_error)
+                        bounds = plain - ends[0], ends[1] - plain
+                    for number, cutoff in enumerate(self._cutoffs):
+                        above = noise[2] > cutoff
+                        for into, far, near in zip(moved[number, run], bounds, (down, up), strict=True):
+                            out.scored.add(into, np.where(above, far, near), part.begin)
+                        if (one, other) in out.noise:
+                            below = (noise * ~above)[:, max(0, out.first - part.begin) :]
+                            sums_of = out.noise[one, other][number]
+                            sums_of[:2] += below[:2].sum(axis=1) / len(runs)
+                            sums_of[2] = max(sums_of[2], below[2].max(initial=0.0))
         out.policies[GATE] = PolicySums.mean_of(out.runs)
 
     def _fixed(self, part: Slice) -> dict[str, Ints]:
@@ -571,6 +596,10 @@ class Game:
             found[DECIDED] = part.decided
         return found
 
+    def _loss(self, part: Slice, paid: Paid, codes: Ints, weight: Floats | None = None) -> Floats:
+        """What a policy is charged with in each row."""
+        return np.where(codes < 0, part.cost, part.charged(paid, weight)[np.arange(part.n), np.maximum(codes, 0)])
+
     def _add(
         self, sums: PolicySums, part: Slice, paid: Paid, codes: Ints, hidden: Floats | None,
         weight: Floats | None = None,
@@ -580,7 +609,7 @@ class Game:
         ``hidden`` says how often labels that are not there count, ``weight`` how often the others do in estimates.
         """
         reviewed, answered = codes < 0, (np.arange(part.n), np.maximum(codes, 0))
-        loss = np.where(reviewed, part.cost, part.charged(paid, weight)[answered])
+        loss = self._loss(part, paid, codes, weight)
         wrong: Array = ~reviewed & (loss > self._mistake)
         if paid.guess is not None:
             wrong = np.where(reviewed, 0.0, part.mistaken(paid, weight)[answered])

@@ -256,25 +256,31 @@ def intervals(low: Floats, high: Floats, base: Floats, sizes: Ints, seed: int, l
 SHOWN_OVER_TIME = (DECIDED, GATE, TODAY, TUNED, OWN, STACK, ALL, HINDSIGHT)
 
 
-def spreads(out: Outcome, pairs: Sequence[tuple[str, str]], seed: int) -> Spread:
-    """The intervals of differences between policies."""
-    low, high = np.array([out.blocks_between(one, other) for one, other in pairs]).transpose(1, 0, 2)
-    base = np.array([out.policies[other].blocks for _, other in pairs])
-    runs = np.array([run.blocks for run in out.runs]) - out.policies[GATE].blocks
-    of_gate = np.array([[one == GATE] for one, _ in pairs])
-    found = intervals(low, high, base, out.scored.sizes, seed, runs[:, np.newaxis, :] * of_gate)
-    if not out.noise:
-        return found
-    half = np.array([out.half_width(one, other) for one, other in pairs])
-    n, mean = out.scored.sizes.sum(), np.maximum(base.sum(axis=1), 1e-12)
-    least, most = low.sum(axis=1) / n - half, high.sum(axis=1) / n + half
-    shares = np.minimum(found.share_low, least * n / mean), np.maximum(found.share_high, most * n / mean)
-    return Spread(np.minimum(found.low, least), np.maximum(found.high, most), *shares)
+def spreads(out: Outcome, pairs: Sequence[tuple[str, str]], seed: int) -> tuple[Spread, Ints]:
+    """The intervals of differences between policies, and the number of the cutoff that makes each the narrowest.
+
+    Of equal ones it is the last, which has the fewest bounds.
+    """
+    count = len(next(iter(out.open_pairs.values()), [None]))
+    every = [(one, other, cutoff) for one, other in pairs for cutoff in range(count)]
+    low, high = np.array([out.blocks_between(*one) for one in every]).transpose(1, 0, 2)
+    base = np.array([out.policies[other].blocks for _, other, _ in every])
+    luck = np.array([out.luck(*one) for one in every]).transpose(1, 0, 2)
+    found = intervals(low, high, base, out.scored.sizes, seed, luck)
+    if out.noise:
+        half = np.array([out.half_width(*one) for one in every])
+        n, mean = out.scored.sizes.sum(), np.maximum(base.sum(axis=1), 1e-12)
+        least, most = low.sum(axis=1) / n - half, high.sum(axis=1) / n + half
+        shares = np.minimum(found.share_low, least * n / mean), np.maximum(found.share_high, most * n / mean)
+        found = Spread(np.minimum(found.low, least), np.maximum(found.high, most), *shares)
+    wide = np.round((found.high - found.low).reshape(-1, count)[:, ::-1], 12)
+    best = count - 1 - np.argmin(wide, axis=1)
+    return Spread(*(part[np.arange(len(pairs)) * count + best] for part in found)), best
 
 
-def _shares(out: Outcome, one: str, other: str, low: float, high: float) -> list[float | None]:
+def _shares(out: Outcome, one: str, other: str, cutoff: int, low: float, high: float) -> list[float | None]:
     """The difference of two policies relative to the second one's loss, with its interval; None where it is open."""
-    base, (least, most) = out.policies[other], out.blocks_between(one, other)
+    base, (least, most) = out.policies[other], out.blocks_between(one, other, cutoff)
     known = bool(np.allclose(least, most)) and not base.hidden.any() and base.blocks.sum() > 0.0
     if not known or not (np.isfinite(low) and np.isfinite(high)):
         return [None, None, None]
@@ -284,20 +290,24 @@ def _shares(out: Outcome, one: str, other: str, low: float, high: float) -> list
 def policies(out: Outcome, models: list[str], seed: int, max_error: float | None = None) -> list[Policy]:
     """The rows of the table, with differences from the baseline. With ``max_error`` thresholds are shown as errors."""
     keys, base, n = list(out.policies), out.base, out.scored.sizes.sum()
-    found = spreads(out, [(key, base) for key in keys], seed)
+    found, cutoffs = spreads(out, [(key, base) for key in keys], seed)
+    alone = spreads(out, [(key, REVIEW) for key in keys], seed)[1] if out.noise else cutoffs
     table = []
     for k, key in enumerate(keys):
         sums = out.policies[key]
         lowest, reviewed, mistakes = sums.means
         mistakes, most = (min(1.0, max(0.0, end)) for end in (mistakes, mistakes + sums.unseen))  # estimates go beyond
         open_ = float(sums.hidden.sum() / n)
+        if out.noise:
+            least, most_ = out.blocks_between(key, REVIEW, alone[k])
+            lowest, open_ = float((least + out.policies[REVIEW].blocks).sum() / n), float((most_ - least).sum() / n)
         name = name_of(key, models, out, max_error)
-        low, high = (float(end.sum() / n) for end in out.blocks_between(key, base))
+        low, high = (float(end.sum() / n) for end in out.blocks_between(key, base, cutoffs[k]))
         span: list[float | None] = [None] * 3
         share: list[float | None] = [None] * 3
         if key != base:
             span = [(low + high) / 2, float(found.low[k]), float(found.high[k])]
-            share = _shares(out, key, base, found.share_low[k], found.share_high[k])
+            share = _shares(out, key, base, cutoffs[k], found.share_low[k], found.share_high[k])
         known = Policy(kind_of(key), name, lowest + open_ / 2, reviewed, mistakes, span[0], span[1], span[2])
         table.append(
             replace(known, lowest=lowest, highest=lowest + open_, share=share[0], share_low=share[1],
@@ -309,11 +319,11 @@ def policies(out: Outcome, models: list[str], seed: int, max_error: float | None
 def rivals(out: Outcome, models: list[str], seed: int, max_error: float | None = None) -> list[Versus]:
     """The policy of the verdict compared with what people could do instead."""
     n, kinds = out.scored.sizes.sum(), [kind for kind in RIVALS if kind != out.base]
-    found = spreads(out, [(out.lead, kind) for kind in kinds], seed)
+    found, cutoffs = spreads(out, [(out.lead, kind) for kind in kinds], seed)
     table = []
     for k, kind in enumerate(kinds):
-        low, high = (float(end.sum() / n) for end in out.blocks_between(out.lead, kind))
-        share = _shares(out, out.lead, kind, found.share_low[k], found.share_high[k])
+        low, high = (float(end.sum() / n) for end in out.blocks_between(out.lead, kind, cutoffs[k]))
+        share = _shares(out, out.lead, kind, cutoffs[k], found.share_low[k], found.share_high[k])
         table.append(
             Versus(kind, name_of(kind, models, out, max_error), (low + high) / 2, float(found.low[k]),
                    float(found.high[k]), *share)

@@ -249,6 +249,19 @@ class Slice:
         both = np.where((one < 0) | (other < 0), 0.0, np.minimum(own, others) * (1.0 - np.fmin(1.0, gap)))
         return others - both, own - both
 
+    def ends(self, one: Ints, other: Ints, paid: Paid, max_error: float | None = None) -> tuple[Floats, Floats]:
+        """The least and the largest difference of two policies in each row (n,), by its label or by all there could be.
+
+        Policies are given as in `open_pairs`; no estimate is in them, nor a label that the feedback did not show.
+        """
+        records, at = self.records.copy(), np.arange(self.n)
+        seen = self.labelled & (records["weight"] > 0.0)
+        records["labelled"], records["weight"] = seen, 1.0
+        lost = np.where(seen[:, np.newaxis], paid.losses, 0.0)
+        first, second = (np.where(codes < 0, self.cost, lost[at, np.maximum(codes, 0)]) for codes in (one, other))
+        down, up = Slice(self.begin, records, self.cost, self._by_kind).open_pairs(one, other, paid, max_error)
+        return first - second - down, first - second + up
+
     @property
     def decided(self) -> Ints:
         """The model whose answer was used (n,); -1 for a review, and where it had no answer."""
@@ -274,27 +287,28 @@ class Slice:
         def of(codes: Ints) -> tuple[Floats, Floats, Floats]:
             """What the label adds to the guess, its standard deviation by the guess, and the most that it may be."""
             answered, at = codes >= 0, (np.arange(self.n), np.maximum(codes, 0))
-            whole, p = np.where(answered, worst[at], 0.0), np.clip(guess[at] / worst[at], 0.0, 1.0)
+            whole, p = np.where(answered, paid.worst[at], 0.0), np.clip(guess[at] / worst[at], 0.0, 1.0)
             return np.where(answered, paid.losses[at] - guess[at], 0.0), whole * np.sqrt(p * (1.0 - p)), whole
 
         off, spread, whole = of(other)
         if one is not None:
             first, wide, largest = of(one)
-            same = paid.of(one) == paid.of(other)
-            off, spread, whole = first - off, np.where(same, 0.0, wide + spread), np.maximum(whole, largest)
+            off, same = first - off, paid.of(one) == paid.of(other)
+            # The same label of the same answer: only the guesses differ, if they are those of two models.
+            parts = wide + spread, np.maximum(whole, largest)
+            spread, whole = (np.where(same, np.abs(off), part) for part in parts)
         shows = (self.records["observed"] > 0.0) & (self.records["weight"] > 0.0) & self.labelled
         shown = np.where(shows, (1.0 - chance) / chance**2, 0.0) * off**2
         guessed = (1.0 / chance - 1.0) * spread**2
-        most = np.where((spread > 0.0) & (chance < 1.0), whole / chance, 0.0)
+        most = np.where(chance < 1.0, whole / chance, 0.0)
         if one is None and isinstance(labels, tuple) and 0.0 < labels[0] < 1.0:
-            decided = self.decided
-            off, spread, whole = of(decided)
-            shown = shown + np.where(self.labelled, (1.0 - labels[0]) / labels[0] ** 2, 0.0) * off**2
-            guessed = guessed + (1.0 / labels[0] - 1.0) * spread**2
-            most = np.maximum(most, np.where(decided >= 0, whole / labels[0], 0.0))
-            # The same estimate of the same answer: the difference is 0, whatever the label is.
-            same = (paid.of(decided) == paid.of(other)) & (self.records["observed"] == labels[0])
-            shown, guessed, most = (np.where(same, 0.0, part) for part in (shown, guessed, most))
+            decided, p = self.decided, labels[0]
+            mine, spread, whole = of(decided)
+            same = (paid.of(decided) == paid.of(other)) & (self.records["observed"] == p)
+            gap, wide, largest = np.abs(mine - off), (1.0 - p) / p**2 * self.labelled, np.maximum(most, whole / p)
+            shown = np.where(same, wide * gap**2, shown + wide * mine**2)
+            guessed = np.where(same, (1.0 / p - 1.0) * gap**2, guessed + (1.0 / p - 1.0) * spread**2)
+            most = np.where(same, gap / p, largest)
         return shown, guessed, most
 
     def due(self, delay: int) -> Ints:

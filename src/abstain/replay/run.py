@@ -161,6 +161,8 @@ def _play(
     delay = how_late(options, facts.late)
     dates, spent = is_date(log.sample(), options.time), days(played, rows)
     stretch, saved = where_from(played, rows, dates)
+    if played.noise and not all(one.known for one in table if one.kind in (played.lead, played.base)):
+        stretch, saved = None, []  # they would be sums of estimates, of which the verdict counts some by bounds
     share = capacity_share(rows, gate.capacity)
     setting = Setting(
         rows.n, scored, options.labels, share, rows.mean_wait(options.late) / rows.n, gate.unit,

@@ -306,6 +306,7 @@ def _bounded(lead: Policy, base: Policy, costs: str, setting: Setting) -> str:
     assert lead.low is not None
     assert lead.high is not None
     missing = f"{per_cent(setting.unlabelled)} of the rows have no label"
+    whatever = "whatever they are, and allowing for chance" if setting.probabilities else "whatever they are"
     other = the_baseline(base, setting)
     ends = [setting.money(abs(end)) for end in (lead.low, lead.high)]
     assert lead.difference is not None
@@ -314,13 +315,13 @@ def _bounded(lead: Policy, base: Policy, costs: str, setting: Setting) -> str:
         return f"{costs}, exactly as much as {other}, whatever the labels are that are missing."
     if lead.high < 0.0:
         return (
-            f"{costs}, {ends[1]} to {ends[0]} less than {other}. {missing}: whatever they are, it "
+            f"{costs}, {ends[1]} to {ends[0]} less than {other}. {missing}: {whatever}, it "
             f"{setting.verb('save')} at least {setting.total(-lead.high * setting.scored_rows)} on "
             f"{setting.scored_rows:,} cases.{carried}"
         )
     if lead.low > 0.0:
         return (
-            f"{costs}, {ends[0]} to {ends[1]} more than {other}. {missing}: whatever they are, it "
+            f"{costs}, {ends[0]} to {ends[1]} more than {other}. {missing}: {whatever}, it "
             f"{LOSES[setting.verb('save')]} at least {setting.total(lead.low * setting.scored_rows)} on "
             f"{setting.scored_rows:,} cases.{carried}"
         )
