@@ -315,7 +315,7 @@ def show(console: "Console", found: "Replay", out: Path) -> None:
     table.add_column("policy")
     unit = unit_of(found.price, found.unit)
     price = f"{unit}\nper case" if unit else "price\nper case"
-    bounds = bool(found.left_out) and found.effective is None
+    bounds = bool(found.left_out) and (found.effective is None or not all(one.known for one in found.policies))
     against = f"against {found.baseline}" + (f",\n{price.replace(chr(10), ' ')}" if bounds else ", %\n(95 % interval)")
     for head in (price, "mistakes", "reviews", against, *([] if bounds else [price])):
         # Where one policy alone has bounds, they may take two lines: the names of policies need the room.

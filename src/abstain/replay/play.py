@@ -259,9 +259,8 @@ class Outcome:
         takes the larger of the variance of the residuals seen and of that which the guesses have in all rows, seen or
         not, and adds what the largest single weight may do (as in Bernstein's inequality).
         """
-        # The probabilities depend on earlier labels, and so does which cutoff is best: it is chosen after the labels
-        # were seen. So the intervals of all of them have to hold at once, each at its share of the 5 %. Bounds alone
-        # (a cutoff of 0) hold for sure and need no share.
+        # The probabilities depend on earlier labels, and so does the best cutoff: the intervals of all of them have to
+        # hold at once, each at its share of the 5 %. Bounds alone (a cutoff of 0) hold for sure and need no share.
         quantile = NormalDist().inv_cdf(1.0 - 0.025 / max(1, sum(cutoff > 0.0 for cutoff in CUTOFFS)))
         shown, guessed, most = self.noise[one, other][cutoff]
         half = most * quantile**2 / 6.0

@@ -580,7 +580,7 @@ def _missing_labels(options: Options, facts: Facts) -> str:
         )
     found = (
         f"{rows}: prices are doubly robust estimates, with the probabilities in {options.observed}. The effective "
-        f"number of labels is {facts.effective:,.0f}."
+        f"number of labels is {facts.effective:,.0f}. Where labels say too little, a price is a range, by their bounds."
     )
     if facts.hidden:
         found += (

@@ -205,8 +205,9 @@ def _row(replay: Replay, policy: Policy, mistakes: str, reviews: str) -> Row:
     cost = number(policy.loss * price, size)
     if not policy.known:
         cost = f"{number((policy.lowest or 0.0) * price, size)} to {number((policy.highest or 0.0) * price, size)}"
-    if policy.low is not None and policy.high is not None and replay.left_out and replay.effective is None:
-        amount = ""
+    ranges = replay.effective is None or not all(one.known for one in replay.policies)
+    if policy.low is not None and policy.high is not None and replay.left_out and ranges:
+        amount = interval = ""
         share = f"{number(policy.low * price, size, sign=True)} to {number(policy.high * price, size, sign=True)}"
     return Row(policy.kind, policy.name, cost, mistakes, reviews, share.replace("-", MINUS),
                interval.replace("-", MINUS), amount, policy.beyond(replay.share))  # fmt: skip
