@@ -207,3 +207,28 @@ def test_a_weight_that_counted_as_nothing_comes_back_in_time():
         twin.learn(t, 1.0, twin.before(t, 1.0), True)
     assert twin.memories.mixture()[0] > 0.99
     np.testing.assert_allclose(learner.weights, twin.memories.mixture(), atol=1e-9)
+
+
+@pytest.mark.parametrize("T", [1, 127, 128, 129, 300])
+@pytest.mark.parametrize("options", [{"eta": 0.05}, {"eta": 0.05, "memory": 40}])
+def test_rounds_answered_are_known_at_any_time(T, options):
+    """Changed prices, files, copies and other experts need them, though they are added up only every 128 rounds."""
+    rng = np.random.default_rng(T)
+    X, y = rng.uniform(-1.0, 1.0, (T, 3)), rng.choice([-1, 1], T)
+    before, after = (
+        ab.experts.thresholds(3, np.linspace(0.0, 0.9, 5)),
+        ab.experts.thresholds(2, np.linspace(0.0, 0.9, 5)),
+    )
+    always, changed, rearranged = (
+        ab.Exp3Abs(before, cost=cost, feedback="both", seed=0, **options) for cost in (0.1, 0.3, 0.3)
+    )
+    for learner in (always, changed, rearranged):
+        ab.simulate(learner, X, y)
+    rearranged.rearrange(after, [0, 2], [0, 1, 2, 3, 4, 10, 11, 12, 13, 14])
+    loaded = ab.Exp3Abs(before, cost=0.3, feedback="both", seed=0, **options)
+    loaded.set_arrays(changed.arrays())
+    for learner in (copy.deepcopy(changed), loaded, changed):
+        learner.reprice(0.1)
+        np.testing.assert_allclose(learner.estimates, always.estimates, rtol=1e-9, atol=1e-12)
+    rearranged.reprice(0.1)
+    np.testing.assert_allclose(rearranged.estimates, np.delete(always.estimates, range(5, 10)), rtol=1e-9, atol=1e-12)

@@ -36,6 +36,11 @@ def sums_of(s: Memories) -> tuple[Floats, Floats]:
     return lost, paid
 
 
+def rounds_answered(s: Memories) -> Floats:
+    """In how many of the rounds learnt every group predicted, or every slot where no two experts share a rule."""
+    return s.answered + s.recent if s.layout.alone else s.answered
+
+
 def by_slot(of_groups: Floats, s: Memories) -> Floats:
     """Spread what is counted once for a group over its slots (C, K)."""
     return of_groups if s.layout.alone else np.repeat(of_groups, np.diff(s.start), axis=1)
@@ -84,7 +89,7 @@ def carry_over_counts(old: Memories, fresh: Memories, origin: Ints, came: Floats
     slots = np.where(stay, slot_of[origin], -1)
     fresh.offset[:], fresh.missed[:] = gathered(old.offset, slots, came), gathered(old.missed, slots, held)
     fresh.agreed[:] = old.agreed
-    for of_old, of_fresh in ((old.answered, fresh.answered), (old.beyond, fresh.beyond)):
+    for of_old, of_fresh in ((rounds_answered(old), fresh.answered), (old.beyond, fresh.beyond)):
         if of_fresh.size > 0:
             values = gathered(by_slot(of_old, old), slots, 0.0)
             if fresh.layout.alone:

@@ -13,7 +13,7 @@ from ...engine.decision import MOST_ROUNDS
 from ...errors import InputError, shown
 from ...kernels.compiling import inline, kernel
 from ...kernels.layout import CHUNK, Layout
-from ...typing import Floats, Ints
+from ...typing import Array, Floats, Ints
 
 FIXED, ANYTIME, ADAPTIVE, OWN = 0, 1, 2, 3
 
@@ -140,6 +140,7 @@ class Memories(NamedTuple):
     paid: Floats  # (C, G) costs while abstaining, summed (0)
     relative: bool  # whether estimates are relative to abstaining: who predicts has the cost taken off
     answered: Floats  # (C, G) rounds in which a group predicted, summed ((C, K))
+    recent: Array  # (C, 0) (of bytes (C, K): the last of these rounds, which are not yet in that sum)
     beyond: Floats  # (C, G) what its sums hold of the price of a capacity, beyond the cost ((C, K)); (C, 0) without one
     offset: Floats  # (C, K) what of the cumulative estimates, costs included, is no estimate at the cost of now
     missed: Floats  # (C, K) rounds learnt before the expert came, summed
@@ -195,6 +196,7 @@ def weights(
         paid=np.zeros((n, n_groups)),
         relative=relative,
         answered=np.zeros((n, n_counted)),
+        recent=np.zeros((n, n_alone), np.uint8),
         beyond=np.zeros((n, 0 if bucket is None else n_counted)),
         offset=np.zeros((n, n_experts)),
         missed=np.zeros((n, n_experts)),

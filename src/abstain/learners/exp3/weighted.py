@@ -23,7 +23,7 @@ from ...errors import InputError, shown
 from ...experts import Advice, ExpertSet
 from ...kernels.packing import packed
 from ...typing import Array, Floats, Ints
-from .carrying import by_slot, carry_over_sums, carry_over_weights, fading, rounds_held
+from .carrying import by_slot, carry_over_sums, carry_over_weights, fading, rounds_answered, rounds_held
 from .drawing import ANSWERED_ANYWAY, DRAWN, FOR_CAPACITY, FOR_LABEL
 from .limits import LIMITS, LONGEST, OVERDRAFT, UNITS, bucket
 from .mixture import LARGE, REMAKE, REMAKE_SIGNED, entropy, remake_all
@@ -451,7 +451,7 @@ class WeightedLearner(KernelLearner):
         super()._reprice(cost)
         assert before is not None
         s = self._weights
-        answered = by_slot(s.answered, s)
+        answered = by_slot(rounds_answered(s), s)
         # Past rounds keep their cost in the sums, but not in the estimates.
         s.offset[:] += (cost.value - before) * (answered if s.relative else answered - self._held())
 
@@ -686,6 +686,7 @@ class WeightedLearner(KernelLearner):
 
     def arrays(self) -> dict[str, Array]:
         arrays = super().arrays()
+        arrays["answered"] = rounds_answered(self._weights).copy()
         if self._paced:  # weights are made anew in every round: what they are made of
             arrays = {name: array for name, array in arrays.items() if name not in ("weight", "factor", "sums")}
             arrays["numbers"][:, ETA] = 0.0
@@ -699,6 +700,7 @@ class WeightedLearner(KernelLearner):
         self.check_saved(arrays)
         for name, array in arrays.items():
             like[name][...] = array
+        self._weights.recent.fill(0)
         self._weights.products.fill(np.nan)
 
     def check_saved(self, arrays: Mapping[str, Array]) -> None:
