@@ -206,9 +206,9 @@ LOGS = {**CHOSEN_ON, **JUDGED}
 # Policies: the loss of each case (n,).
 
 
-def by_gate(log: Log, delay: int, seed: int, combine: bool) -> Floats:
-    """What the gate loses."""
-    gate = log.gate(combine=combine, seed=seed)
+def by_gate(log: Log, delay: int, seed: int, **options: Any) -> Floats:
+    """What the gate loses, with these options."""
+    gate = log.gate(seed=seed, **options)
     with gate._playing(delay) as play:
         return play(log.block(gate.unit)).loss
 
@@ -238,7 +238,7 @@ def by_stack(log: Log, delay: int, first: int) -> Floats:
 
 
 GATE, COMBINED, TUNED, RETUNED, HINDSIGHT, STACK = "gate", "combined", "tuned", "re-tuned", "hindsight", "stack"
-TAUGHT = "stack, taught"
+TAUGHT, STARTED = "stack, taught", "combined, started"
 
 
 def losses_of(log: Log, delay: int, seed: int) -> dict[str, float]:
@@ -248,8 +248,8 @@ def losses_of(log: Log, delay: int, seed: int) -> dict[str, float]:
     scored = slice(first, None)
     own, (model, threshold, _) = Retuning(rounds.cut(slice(first))), best(rounds.cut(scored))
     played = {
-        GATE: by_gate(log, delay, seed, False)[scored],
-        COMBINED: by_gate(log, delay, seed, True)[scored],
+        GATE: by_gate(log, delay, seed)[scored],
+        COMBINED: by_gate(log, delay, seed, combine=True)[scored],
         TUNED: follow(rounds, own.model, own.threshold).loss[scored],
         RETUNED: own.play(rounds, np.arange(n) + delay + 1).loss[scored],
         HINDSIGHT: follow(rounds, model, threshold).loss[scored],
@@ -286,6 +286,12 @@ def judge(found: dict[tuple[str, int], dict[str, float]], names: Iterable[str]) 
     show(f"What was to be reached on {len(cells)} logs", ["", "at most", "reached", ""], rows)
 
 
+def tuned_start(log: Log) -> tuple[str, float]:
+    """The model and the threshold tuned on the first tenth, as a gate starts with them."""
+    own = Retuning(log.rounds(log.gate()).cut(slice(len(log.truth) // 10)))
+    return f"model {own.model}", float(np.clip(own.threshold, 0.0, 1.0))
+
+
 def by_gate_before(log: Log, delay: int, seed: int, tree: Path, folder: Path) -> float:
     """The mean loss, after the first tenth, of the gate of another tree; ``folder`` has room for files."""
     path = folder / "log.npz"
@@ -306,13 +312,12 @@ def play_before(commit: str, seeds: int, names: list[str]) -> None:
             logs = [LOGS[name](seed) for seed in range(FIRST_SEED, FIRST_SEED + seeds)]
             found[name] = []
             for delay in DELAYS:
-                lost = np.zeros(3)
+                lost = np.zeros(4)
                 for seed, log in enumerate(logs):
-                    own = [
-                        by_gate(log, delay, seed, combine)[len(log.truth) // 10 :].mean() for combine in (True, False)
-                    ]
+                    gates: list[dict[str, Any]] = [{}, {"combine": True}, {"combine": True, "start": tuned_start(log)}]
+                    own = [by_gate(log, delay, seed, **options)[len(log.truth) // 10 :].mean() for options in gates]
                     lost += [*own, by_gate_before(log, delay, seed, tree, Path(folder))]
-                found[name] += (100.0 * (lost[:2] / lost[2] - 1.0)).tolist()
+                found[name] += (100.0 * (lost[:3] / lost[3] - 1.0)).tolist()
             console.print(name, highlight=False)
     rows = [[name, *(f"{one:+.1f}" for one in values)] for name, values in found.items()]
     judged = [name for name in found if name in JUDGED]
@@ -323,10 +328,11 @@ def play_before(commit: str, seeds: int, names: list[str]) -> None:
         ("mean without made logs", np.mean, others),
     ):
         if some:
-            both = [of([values for name in some for values in found[name][kind::2]]) for kind in (0, 1)]
-            rows.append([f"{what}, at once and late, on the judged logs", *(f"{one:+.1f}" for one in both), "", ""])
+            both = [of([values for name in some for values in found[name][kind::3]]) for kind in (0, 1, 2)]
+            rows.append([f"{what}, at once and late, on the judged logs", *(f"{one:+.1f}" for one in both), "", "", ""])
     title = f"Loss of the gate, per cent above that of {commit}; labels {' or '.join(map(str, DELAYS))} rows late"
-    show(title, ["log", COMBINED, GATE, "combined, late", "gate, late"], rows)
+    heads = [GATE, COMBINED, STARTED]
+    show(title, ["log", *heads, *(f"{head}, late" for head in heads)], rows)
 
 
 def main(words: list[str]) -> None:
