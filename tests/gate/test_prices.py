@@ -209,6 +209,18 @@ def test_a_capacity_that_comes_changes_and_goes(tmp_path):
     assert sum(case.action == "review" for case in rest) > 0.8 * 300
 
 
+@pytest.mark.parametrize("capacity", [None, 0.3])
+def test_another_capacity_forgets_nothing(capacity, tmp_path):
+    """How many rounds were answered counts where prices change: in a gate that was saved and read, too."""
+    gate = ab.Gate(MODELS, review_price=1.0, mistake_price=5.0, labels="both", thresholds=12, capacity=capacity, seed=0)
+    play(gate, log(200))
+    gate.save(tmp_path / "gate")
+    again = ab.load(tmp_path / "gate")
+    for one in (gate, again):
+        one.capacity, one.review_price = 0.2, 0.1
+    assert gate.policy().equals(again.policy())
+
+
 def test_without_a_capacity_again_it_is_as_if_there_had_been_none():
     free = ab.Gate(MODELS, review_price=1.0, mistake_price=5.0, labels="both", thresholds=12, seed=0)
     gate = ab.Gate(MODELS, review_price=1.0, mistake_price=5.0, labels="both", thresholds=12, capacity=0.05, seed=0)

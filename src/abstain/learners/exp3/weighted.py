@@ -566,6 +566,7 @@ class WeightedLearner(KernelLearner):
             for name in (kept.keys() & new.keys()) - {"tokens", "price"}:
                 new[name][...] = kept[name]
             s = fresh._weights
+            s.recent[:] = self._weights.recent
             if self.capacity is None or fresh.capacity is None:
                 if self.capacity is not None:
                     beyond = by_slot(self._weights.beyond, self._weights)
