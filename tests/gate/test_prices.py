@@ -128,6 +128,32 @@ def test_all_kinds_by_one_factor_change_no_loss():
     same_policy(gate, always)
 
 
+@pytest.mark.parametrize(
+    ("classes", "kinds"),
+    [
+        (["x", "y"], {("x", "y"): 5.84, ("y", "x"): 2.65}),
+        (["x", "y"], {("x", "y"): ab.PerStake(0.7), ("y", "x"): 2.65}),
+        (None, {("x", "y"): 5.84, ("z", "y"): 0.0, "other": 2.65}),
+    ],
+)
+@pytest.mark.parametrize("factor", [0.66, 1.1, 1.19, 3.0])
+def test_one_factor_is_one_whatever_rounding_does(classes, kinds, factor, tmp_path):
+    """Prices are typed in as decimals: their ratios are the same only up to rounding, and 0 stays 0."""
+    gate = ab.Gate(MODELS, review_price=0.1, mistake_price=kinds, classes=classes, labels="both", thresholds=4, seed=0)
+    play(gate, log(60), None if classes is None or not gate._prices.staked else [1.5] * 60)
+    before = gate.policy()["price"].to_list()
+
+    def times(price):
+        return (
+            ab.PerStake(round(price.times * factor, 6)) if isinstance(price, ab.PerStake) else round(price * factor, 6)
+        )
+
+    gate.mistake_price, gate.review_price = {kind: times(price) for kind, price in kinds.items()}, 0.1 * factor
+    assert sorted(gate.policy()["price"]) == pytest.approx(sorted(factor * price for price in before))
+    gate.save(tmp_path / "gate")
+    assert ab.load(tmp_path / "gate").policy().equals(gate.policy())
+
+
 def test_other_ratios_start_the_estimates_afresh():
     """What was lost is not kept by kind: no price is better than a wrong one. Open cases count at the new prices."""
     gate = ab.Gate(MODELS, review_price=1.0, mistake_price=KINDS, labels="both", thresholds=12, seed=0)

@@ -189,7 +189,8 @@ class CombinedGame:
         sees = {DoublyRobust.see: int(self._two), Stacked.see: int(self._two), WeightedLearner.see: 2}
         whole = isinstance(learner, WeightedLearner) and kind.see in sees and isinstance(self.game, PlayingBlocks)
         self._waiting = None if whole else Waiting(delay)
-        second, first = prices.of_signs or (1.0, 1.0)
+        loss: Any = learner.loss
+        second, first = loss.of_signs or (1.0, 1.0)
         self._terms = Terms(
             self._two, prices.staked, sees[kind.see] if whole else 2, second, first, thresholds.copy()
         )  # fmt: skip

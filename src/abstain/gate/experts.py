@@ -169,6 +169,12 @@ class ModelLosses(Loss):
         if not pair:
             raise InputError(f"of_signs: expected two losses in [0, 1], got {shown(given)}")
 
+    def like(self, other: Loss) -> bool:
+        """Whether another loss is the same, but for the rounding of prices that all changed by one factor."""
+        if not isinstance(other, ModelLosses) or self.of_signs is None or other.of_signs is None:
+            return self == other
+        return bool(np.allclose(self.of_signs, other.of_signs, rtol=1e-9, atol=0.0))
+
     def labels(self, y: ArrayLike) -> Array:
         losses = as_floats(y, "losses", LabelError)
         if losses.shape[:-1] == (1,):  # of one case: faster than four passes over a small array

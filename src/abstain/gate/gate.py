@@ -1026,7 +1026,7 @@ class Gate:
             raise InputError("gate: expected a maturity for cases that wait until they are old enough, got none")
         if getattr(learner.cost, "value", None) != prices.cost:
             raise InputError(f"gate: the prices do not fit the learner's cost, {learner.cost!r}")
-        if learner.loss != ModelLosses(prices.of_signs):
+        if not ModelLosses(prices.of_signs).like(learner.loss):
             raise InputError(f"gate: the prices do not fit the learner's loss, {learner.loss!r}")
         if getattr(learner, "feedback", "predicted") != gate._labels.feedback:
             raise InputError(f"gate: the labels, {gate._labels.given!r}, do not fit the learner's feedback")

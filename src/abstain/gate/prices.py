@@ -12,6 +12,8 @@ from ..errors import InputError, shown
 from ..typing import Floats
 from .answers import NUMBER, Plain, Task
 
+SAME = 1e-12
+"""Ratios of prices that differ by no more are the same, but for rounding."""
 OTHER = "other"
 CAP = 100.0
 """With stakes, losses count in full up to so many times the price of a review, unless the largest stake is less."""
@@ -49,11 +51,6 @@ class Price(NamedTuple):
     def at(self, stake: Any) -> Any:
         """Return the price at a stake, or at many."""
         return self.fixed + self.per_stake * stake
-
-    def over(self, other: "Price") -> float | None:
-        """Return how many times as much as another this is, whatever the stake; None if that depends on the stake."""
-        ratios = {a / b if b > 0.0 else math.inf for a, b in zip(self, other, strict=True) if a > 0.0 or b > 0.0}
-        return ratios.pop() if len(ratios) == 1 else None if ratios else 1.0
 
 
 class Prices:
@@ -158,11 +155,13 @@ class Prices:
             expected = "prices that go by the stake" if self.staked else "prices that do not go by the stake"
             raise InputError(f"mistake_price: expected {expected}, as before, got {shown(given['mistake'])}")
         kinds = self.by_kind.keys() | new.by_kind.keys()
-        ratios = {new.by_kind.get(k, new.other).over(self.by_kind.get(k, self.other)) for k in kinds}
+        pairs = [(new.by_kind.get(k, new.other), self.by_kind.get(k, self.other)) for k in kinds]
         if not (self.task.two and len(kinds) == 2):
-            ratios.add(new.other.over(self.other))
-        ratio = ratios.pop()
-        if ratios or ratio is None or not 0.0 < ratio < math.inf:
+            pairs.append((new.other, self.other))
+        parts = [(a, b) for pair in pairs for a, b in zip(*pair, strict=True) if a > 0.0 or b > 0.0]
+        ratios = [a / b if b > 0.0 else math.inf for a, b in parts] or [1.0]
+        ratio = max(ratios)
+        if not 0.0 < ratio < math.inf or ratio > min(ratios) * (1.0 + SAME):
             return new, False
         if self.staked:
             new = Prices(self.task, given["review"], given["mistake"], given["max_stake"], unit=self.unit * ratio)
