@@ -102,6 +102,11 @@ def growing(seeds: Any = SEEDS) -> None:
     show("The price alone (a bucket that never gets empty)", columns, rows)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Print both tables."""
     drifting()
     growing()
+
+
+if __name__ == "__main__":
+    main()

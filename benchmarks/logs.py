@@ -269,17 +269,19 @@ def judge(found: dict[tuple[str, int], dict[str, float]], names: Iterable[str]) 
     cells = [values for (name, _), values in found.items() if name in names]
     if not cells:
         return
-    change = np.array([100.0 * (values[COMBINED] / values[GATE] - 1.0) for values in cells])
-    stack = np.array([100.0 * (values[STACK] / values[GATE] - 1.0) for values in cells])
+    percent = [[100.0 * (values[kind] / values[GATE] - 1.0) for kind in (COMBINED, STACK, TAUGHT)] for values in cells]
+    change, *stacks = np.array(percent).T
     above = sum(values[COMBINED] >= values[HINDSIGHT] for values in cells) / len(cells)
     others = np.array([not name.startswith(MADE) for name, _ in found if name in names])
     rows = [
         ["% above the gate without combining, mean", "-6", f"{change.mean():+.1f}", at_most(change.mean(), -6.0)],
         ["worst of all", "+1", f"{change.max():+.1f}", at_most(float(change.max()), 1.0)],
         ["share of logs not below hindsight", "0.5", f"{above:.2f}", at_most(above, 0.5)],
-        ["% above the stack's mean", "0", f"{change.mean() - stack.mean():+.1f}", at_most(change.mean(), stack.mean())],
-        ["% above the stack's worst", "0", f"{change.max() - stack.max():+.1f}", at_most(change.max(), stack.max())],
     ]
+    for kind, stack in zip((STACK, TAUGHT), stacks, strict=True):
+        for what, of in (("mean", np.mean), ("worst", np.max)):
+            more = float(of(change) - of(stack))
+            rows.append([f"{what}, points above that of the {kind}", "0", f"{more:+.1f}", at_most(more, 0.0)])
     if others.any():
         real = float(change[others].mean())
         rows.insert(1, ["the same, without made logs", "-6", f"{real:+.1f}", at_most(real, -6.0)])
