@@ -10,6 +10,7 @@ import textwrap
 import tomllib
 from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -291,6 +292,33 @@ def test_every_command_of_every_page_is_known():
             assert (ROOT / "benchmarks" / f"{module}.py").exists(), f"{page.name}: {module}"
         for section in re.findall(r"python -m benchmarks (\w+)", text):
             assert section in {*SECTIONS, "before"}, f"{page.name}: {section}"
+
+
+def test_production_says_what_errors_say():
+    page = (ROOT / "docs" / "production.md").read_text(encoding="utf-8").partition("| the error says |")[2]
+    source = (ROOT / "src" / "abstain" / "engine" / "decision.py").read_text(encoding="utf-8")
+    said = re.findall(r"^\| [^|]+ \| ([^-|]+) \|$", page.partition("\n\n")[0], re.MULTILINE)
+    assert len(said) == 7
+    for phrase in re.split(r"; once the learner was loaded again: |\.\.\.|\(or predicted\)|\n", "\n".join(said)):
+        assert phrase.removeprefix("it ").strip(" ,") in source, phrase
+
+
+def test_pages_of_the_service_have_its_limits():
+    server = pytest.importorskip("abstain.service.server")
+    from abstain.service import bodies, commits, front, service
+
+    limits = {
+        "promises": [f"{front.BODY_LIMIT >> 20} MiB", f"{front.DEPTH_LIMIT} levels", f"| {bodies.MOST_ROWS:,} |",
+                     f"{bodies.MOST_CONTEXT >> 10} KiB"],
+        "operations": [f"{server.CONNECTION_LIMIT:,} connections", f"within {server.HEAD_SECONDS:g} seconds",
+                       f"{server.GRACE_SECONDS} seconds to end, snapshots {service.STOP_SECONDS:g} more"],
+        "sizing": [f"(up to {commits.MOST_AT_ONCE} events)"],
+    }  # fmt: skip
+    for name, words in limits.items():
+        text = " ".join((ROOT / "docs" / "service" / f"{name}.md").read_text(encoding="utf-8").split())
+        assert [one for one in words if one not in text] == [], name
+    statuses = (ROOT / "docs" / "service" / "index.md").read_text(encoding="utf-8").partition("| status |")[2]
+    assert set(re.findall(r"^\| (\w+) \|", statuses.partition("\n\n")[0], re.MULTILINE)) == set(get_args(bodies.Status))
 
 
 def test_the_page_about_replay_has_every_option():
