@@ -2,7 +2,8 @@
 
 Plays logs of the study `abstain reproduce logs` with labels 1,500 rows late. For each it prints the loss per row of all
 rows and of those after the first tenth, and the share of reviews in the first 1,500 rows, in which no label has come.
-Run it at two commits to compare them.
+To compare with the library of another commit, check it out with `git worktree add then COMMIT`, and run
+`PYTHONPATH=then/src python -m benchmarks.late`.
 """
 
 import argparse
