@@ -61,6 +61,7 @@ def test_what_a_live_gate_saved(tmp_path):
     assert always.low <= apart + 0.05
     assert 0 < found.effective <= len(known)
     assert found.days == pytest.approx(2_699 / 1_440)
+    assert not any("a month" in note for note in found.notes)  # what "tuned" would have cost is a range
     assert "Prices are those of the last case: a review costs 2, and every mistake 10." in found.notes
     assert found.command.startswith(f"abstain replay {path} {truth} --review-price 2 --mistake-price 10 ")
     assert "--model" not in found.command

@@ -195,23 +195,28 @@ def against_tuned(loss, low, high, price=10.0, unit="EUR"):
 def test_money_saved():
     found = page.money(against_tuned(0.15, -0.06, -0.04))
     assert (found.gate, found.tuned) == ("1.50 EUR", "2.00 EUR")
-    assert (found.title, found.amount, found.interval) == ("Saved per 1,000 cases", "500 EUR", "400 to 600")
+    assert (found.title, found.amount, found.interval) == ("Saved per 1,000 cases", "500 EUR", "400 to 600 EUR")
     assert "saves 500 EUR for every 1,000 cases, 25 % of what one threshold costs" in found.sentence
     assert "side of a saving" in found.sentence
 
 
 def test_money_lost():
     found = page.money(against_tuned(0.25, 0.02, 0.08, price=1.0, unit=""))
-    assert (found.title, found.amount, found.interval) == ("Lost per 1,000 cases", "50.00 mistakes", "20.00 to 80.00")
+    assert (found.title, found.amount, found.interval) == (
+        "Lost per 1,000 cases", "50.00 mistakes", "20.00 to 80.00 mistakes"
+    )  # fmt: skip
     assert "The gate loses: it costs 50.00 mistakes more than one threshold" in found.sentence
     assert "side of a loss" in found.sentence
 
 
 def test_money_that_may_be_luck():
-    for loss, low, high, interval in ((0.19, -0.03, 0.01, "-100 to 300"), (0.21, -0.01, 0.03, "-100 to 300")):
-        found = page.money(against_tuned(loss, low, high))
-        assert found.interval.replace(MINUS, "-") == interval
-        assert "may be luck" in found.sentence
+    """Nothing is called a loss, or a saving, that may be either."""
+    less, more = (page.money(against_tuned(*given)) for given in ((0.19, -0.03, 0.01), (0.21, -0.01, 0.03)))
+    assert (less.title, less.amount) == ("Difference per 1,000 cases", "100 EUR less")
+    assert (more.amount, more.interval) == ("100 EUR more", "100 EUR less to 300 EUR more")
+    assert less.interval == "300 EUR less to 100 EUR more"
+    assert more.sentence.startswith("The gate costs 100 EUR more than one threshold for every 1,000 cases, 5.0 %")
+    assert "may be luck" in less.sentence
 
 
 def test_money_without_a_difference_or_an_interval():
@@ -230,6 +235,21 @@ def test_the_table_is_in_the_unit():
     assert gate.money == f"{MINUS}0.50"
     assert (tuned.difference, tuned.interval, tuned.money) == ("", "", "")
     assert [name for name, _ in meanings(a_replay())][:3] == ["always ...", "gate", "tuned"]
+
+
+def test_a_live_gate_is_not_taken_for_the_replayed_one():
+    """Estimates are called so, and figures of the gate that was played say which gate that is."""
+    one, tuned = a_replay().policies[0], next(one for one in a_replay().policies if one.kind == "tuned")
+    decided = replace(one, kind="decided", name="as it was decided", lowest=0.1, highest=0.2)
+    gate = next(one for one in a_replay().policies if one.kind == "gate")
+    found = replace(a_replay(), policies=[decided, gate, tuned], lead="decided", left_out=500, effective=100.0)
+    texts = {section.key: section.text for section in sections(found)}
+    assert texts["models"].startswith("Which model the replayed gate followed.")
+    assert "points are estimates" in texts["prices"]
+    assert "compare classes with each other, not policies" in texts["classes"]
+    assert dict(meanings(found))["gate"].startswith("a new gate, played from the start of the log; it learns")
+    assert "Labels are missing, so prices are estimates" in page.html(found)
+    assert "replayed gate" not in page.html(a_replay())
 
 
 def test_policies_beyond_the_capacity_are_marked():
@@ -259,7 +279,7 @@ def test_warnings_and_what_is_beside_the_verdict_come_first():
 
 def test_rows_that_were_left_out_are_said_at_the_top():
     _, seen = read(page.html(REPLAYS["number"]))
-    assert "18,000 of 20,000 rows are counted; 12 rows of the log have no label." in seen
+    assert "18,000 of 20,000 rows are counted, those after the first tenth; 12 rows of the log have no label." in seen
     assert "left out" not in page.html(REPLAYS["one"]).split("<script", 1)[0]
 
 

@@ -41,11 +41,14 @@ def test_what_was_not_used(tmp_path, monkeypatch):
     text = told(tmp_path, frame)
     assert "rules_confidence is not taken for a confidence: it has '95%', which is not a number" in text
     assert "Not used: rules, rules_confidence, id, when" in text
-    assert "Labels are taken to come at once; --delay, or --time and --label-time, say otherwise." in text
-    assert "come at once" not in told(tmp_path, frame, "--delay", "5")
+    assert (
+        "Labels are assumed to arrive at once; if yours come later, give --delay, or --time and --label-time." in text
+    )
+    assert "Next: Run the command again with your prices (--review-price, --mistake-price)" in " ".join(text.split())
+    assert "arrive at once" not in told(tmp_path, frame, "--delay", "5")
     text = told(tmp_path, small_log(200), *NAMED)
     assert "Not used" not in text
-    assert "come at once" not in text
+    assert "arrive at once" not in text
 
 
 def test_why_a_column_is_not_taken():
@@ -186,13 +189,12 @@ def test_what_the_gate_did_not_know(tmp_path):
     reviewed = (cases["action"] == "review").sum()
     late = (cases["action"] == "answer").tail(100).sum()
     share = per_cent(reviewed / 400)
-    words = (
-        f"Of all 400 cases that it played, counted or not, the gate reviewed {reviewed} ({share}), and a review shows"
-    )
+    words = f"The gate reviewed {reviewed} of all 400 cases, counted or not ({share}), and a review shows"
     assert found.unknown[0].startswith(words)
     assert f"{late} labels had not arrived when the log ended." in found.unknown
     found = replay(tmp_path / "log.csv", options(labels="both"), tmp_path / "out")
-    assert not any("label" in sentence for sentence in found.unknown)
+    (sentence,) = (sentence for sentence in found.unknown if "abel" in sentence)
+    assert sentence.startswith("Labels were assumed to arrive at once. If yours come later")
 
 
 def test_names_of_policies_keep_their_words_beside_bounds(tmp_path, monkeypatch):

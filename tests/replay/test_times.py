@@ -69,7 +69,7 @@ def test_labels_come_by_time(tmp_path):
     known = frame.filter(pl.col("seen").is_not_null())
     late = (known["seen"] - known["at"]).dt.total_seconds().mean()
     assert 3_000 < late < 4_500
-    assert found.delay == f"at the times in seen, {late / 60:.3g} minutes after the case on average"
+    assert found.delay == f"at the times in the column seen, {late / 60:.3g} minutes after the case on average"
     assert found.days == pytest.approx((frame["at"][-1] - frame["at"][120]) / timedelta(days=1))
     assert "labels have no time in seen" in " ".join(found.notes)
     assert found.timeline.time[0] == str(frame["at"][0])

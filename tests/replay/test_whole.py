@@ -175,8 +175,9 @@ def test_pieces_of_any_log():
          "March 2026 and 15 March 2026, in 17 % of the cases: one event says little about other months."),
         (-0.03, 0.15, {"share": 0.1}, "cases; today's threshold sends 30 % to review, more than the 10 % there is"),
         (0.0001, 0.15, {}, "about as much"),
-        (0.0001, 0.15, {"share": 0.1}, "within chance; today's threshold sends 30 % to review"),
-        (0.0001, 0.2, {}, "within chance; nothing drifts here"),
+        (0.0001, 0.15, {"share": 0.1}, "within chance (95 % interval: 5.0 % less to 5.0 % more); today's "
+         "threshold sends 30 % to review"),
+        (0.0001, 0.2, {}, "5.0 % less to 5.0 % more); nothing drifts here"),
         (0.03, 0.15, {}, "15 % more (95 % interval: 10 % to 20 %) than today's threshold"),
         (0.03, 0.15, {}, "0.85 on (1.00 EUR): the log does not tell why."),
         (0.03, 0.15, {"lead": "decided"}, "What was decided costs 1.15 EUR per case, 15 % more (95 % interval: 10 % to "
@@ -256,18 +257,19 @@ def test_every_rival_has_a_sentence(ends, words):
 
 
 def test_per_month_and_year():
-    lead = a_policy("gate", 0.17, -0.03, 0.01)
+    lead, base = a_policy("gate", 0.17, -0.03, 0.01), Policy("tuned", "tuned", 0.2, 0.3, 0.1, None, None, None)
     given = Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR", days=90.0)
-    (text,) = per_year(lead, given)
+    (text,) = per_year([lead, base], given)
     assert "these 90 days, the saving would be 4,600 EUR a month and 55,000 EUR a year" in text
     assert "(95 % interval of the year: 37,000 EUR to 73,000 EUR)" in text
-    (text,) = per_year(replace(lead, low=-0.0305, high=-0.0295), given)
+    (text,) = per_year([replace(lead, low=-0.0305, high=-0.0295), base], given)
     assert "4,570 EUR a month and 54,800 EUR a year (95 % interval of the year: 53,900 EUR to 55,700 EUR)" in text
-    (text,) = per_year(replace(lead, low=-0.07, high=-0.00001), given)
+    (text,) = per_year([replace(lead, low=-0.07, high=-0.00001), base], given)
     assert "(95 % interval of the year: 20.00 EUR to 128,000 EUR)" in text
-    assert per_year(lead, Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR")) == []
-    assert per_year(a_policy("gate", 0.2, 0.0, 0.01), given) == []
-    (text,) = per_year(lead, Setting(100_000, 90_000, "answered", None, 0.0, 5.0, "EUR", days=90.0, stretch=EVENT))
+    assert per_year([lead, base], replace(given, days=None)) == []
+    assert per_year([lead, replace(base, lowest=0.1, highest=0.3)], given) == []  # half of it would be guessed
+    assert per_year([a_policy("gate", 0.2, 0.0, 0.01), base], given) == []
+    (text,) = per_year([lead, base], replace(given, stretch=EVENT))
     assert text.endswith("is given, because nearly all of the difference comes from one stretch of the log.")
 
 

@@ -211,7 +211,7 @@ class Options:
         if self.label_time is not None and self.delay > 0:
             raise InputError("--delay: expected either --delay or --label-time, got both")
         if self.age is not None and self.age.span is not None and self.time is None:
-            raise InputError("--maturity: expected --time with a span of time, the column with the time of the case")
+            raise InputError("--maturity: expected --time, the column of times of cases, beside a span of time")
 
     @property
     def split(self) -> bool:

@@ -32,6 +32,7 @@ from .wording import (
     per_year,
     prices,
     unknown,
+    unpriced,
     verdict,
 )
 
@@ -169,7 +170,7 @@ def _play(
         options.unit, played.base, played.lead, facts.unlabelled / rows.n, options.observed is not None, stretch, spent,
     )  # fmt: skip
     lead = next(one for one in table if one.kind == played.lead)
-    first = per_year(lead, setting) + against_rivals(versus, setting)
+    first = per_year(table, setting) + against_rivals(versus, setting)
     found = Replay(
         log=log.shown.name, command=command, rows=rows.n, scored_rows=scored,
         first=played.first, task=task, labels=options.labels_text or "", delay=delay, models=models, cost=rows.cost,
@@ -190,8 +191,10 @@ def _play(
         days=spent, stakes=staked, max_error=options.max_error, baseline=played.base, lead=played.lead,
         rivals=versus, runs=len(gates), stretch=stretch, saved=saved,
         effective=facts.effective if rows.has("observed") else None, period=period(rows, dates),
-        next=next_steps(lead, versus, setting, task != "number" and len(models) > 1 and not gate.combine,
-                        misread(options, facts, pair, rows.n)),
+        next=unpriced(options) + next_steps(
+            lead, versus, setting, task != "number" and len(models) > 1 and not gate.combine,
+            misread(options, facts, pair, rows.n),
+        ),
     )  # fmt: skip
     cases.write(results / "cases.parquet")
     gate.save(results / GATE_FILE)

@@ -127,7 +127,7 @@ def how_late(options: Options, seconds: float) -> str:
         age = options.maturity if options.age.span is not None else f"{options.age.cases:,} rows"
         kept = f", and were kept until their case was {age} old"
     if options.label_time is not None:
-        return f"at the times in {options.label_time}, {span(seconds)} after the case on average{kept}"
+        return f"at the times in the column {options.label_time}, {span(seconds)} after the case on average{kept}"
     return (f"{options.delay:,} rows late" if options.delay else "at once") + kept
 
 
@@ -151,7 +151,7 @@ def prices(options: Options, max_stake: float) -> list[str]:
             f"{COST:g} of a mistake (--cost)."
         ]
     if options.review_price is not None and not options.unit:
-        return ["All prices are in the unit of those that you gave; --unit names it."]
+        return ["Prices have no unit here; --unit names it."]
     return []
 
 
@@ -233,9 +233,7 @@ def reasons(base: Policy, retuned: Policy, setting: Setting) -> list[str]:
         found.append(f"{setting.rows:,} rows are few to learn from")
     late = setting.late >= LATE
     if not late and retuned.loss > (1.0 - BETTER) * base.loss:
-        found.append(
-            "nothing drifts here (re-tuning with all labels does not help either), so that one threshold lasts"
-        )
+        found.append("nothing drifts here (re-tuning with all labels does not help either), so one threshold is enough")
     if late:
         found.append(f"labels come late, on average after {per_cent(setting.late)} of the log")
     return found
@@ -265,6 +263,8 @@ def verdict(policies: list[Policy], setting: Setting) -> str:
         if lead.difference == 0.0:
             return f"{costs}, exactly as much as {other}."
         sentence = f"{costs}, about as much as {other}: the difference of {_size(lead)} is within chance"
+        if lead.share_low is not None and lead.share_high is not None:
+            sentence += f" (95 % interval: {_from_to(lead.share_low, lead.share_high, per_cent)})"
         return f"{sentence}{'; ' + why[0] if why else ''}."
     total = setting.total(abs(lead.difference) * setting.scored_rows)
     if lead.difference < 0.0:
@@ -306,7 +306,7 @@ def _bounded(lead: Policy, base: Policy, costs: str, setting: Setting) -> str:
     assert lead.low is not None
     assert lead.high is not None
     missing = f"{per_cent(setting.unlabelled)} of the rows have no label"
-    whatever = "whatever they are, and allowing for chance" if setting.probabilities else "whatever they are"
+    whatever = f"whatever those labels are{', and allowing for chance' if setting.probabilities else ''}"
     other = the_baseline(base, setting)
     ends = [setting.money(abs(end)) for end in (lead.low, lead.high)]
     assert lead.difference is not None
@@ -383,6 +383,16 @@ def _from_to(low: float, high: float, text: Callable[[float], str]) -> str:
     return f"{text(abs(least))} to {_less_or_more(most, text)}"
 
 
+def unpriced(options: Options) -> list[str]:
+    """Ask for prices, if there are none: which policy is cheapest depends on them."""
+    if options.cost is not None or options.review_price is not None:
+        return []
+    return [
+        "Run the command again with your prices (--review-price, --mistake-price): without them a review is taken to "
+        f"cost {COST:g} of a mistake, and which policy is cheapest depends on that."
+    ]
+
+
 GATE_FILE = "gate.abstain"
 """The gate after the last row, in the folder of results."""
 
@@ -434,7 +444,7 @@ def next_steps(
     if lead.low > 0.0:
         return [*found, f"{until if found else f'Keep {setting.it}'}: on this log the gate, as it is, costs more."]
     if found:
-        return [*found, f"{until}: this log does not show a difference."]
+        return [*found, f"{until}: this log does not show that the gate, as it is, is cheaper."]
     return [f"Keep {setting.it} for now, and replay a longer log: this one does not show a difference."]
 
 
@@ -467,9 +477,14 @@ def rounded(values: Sequence[float]) -> list[float]:
     return [round(one, -place) for one, place in zip(values, places, strict=True)]
 
 
-def per_year(lead: Policy, setting: Setting) -> list[str]:
-    """What a saving, or a loss, is per month and year, if times are known and no single stretch carries it."""
-    if setting.days is None or setting.days < 1.0 or lead.low is None or lead.high is None or not lead.known:
+def per_year(policies: list[Policy], setting: Setting) -> list[str]:
+    """What a saving, or a loss, is per month and year, if times and both prices are known and no single stretch
+    carries it.
+    """
+    lead, base = _of(policies, setting.lead), _of(policies, setting.baseline)
+    if setting.days is None or setting.days < 1.0 or not (lead.known and base.known):
+        return []
+    if lead.low is None or lead.high is None:
         return []
     if lead.difference is None or lead.low <= 0.0 <= lead.high:
         return []
@@ -555,7 +570,7 @@ def notes(
             "as much as they like, and are marked."
         )
     if options.time is not None and options.label_time is None:
-        found.append(f"Times are those of {options.time}; labels come by the number of rows.")
+        found.append(f"Times are those in the column {options.time}; labels are late by a number of rows, not by time.")
     return found
 
 
@@ -579,12 +594,14 @@ def _missing_labels(options: Options, facts: Facts) -> str:
             f"{learnt}"
         )
     found = (
-        f"{rows}: prices are doubly robust estimates, with the probabilities in {options.observed}. The effective "
-        f"number of labels is {facts.effective:,.0f}. Where labels say too little, a price is a range, by their bounds."
+        f"{rows}: prices are doubly robust estimates, with the probabilities in the column {options.observed}. "
+        f"The effective number of labels is {facts.effective:,.0f}. It is small if a few labels stand for many rows. "
+        "Where labels say too little, a price is a range, from the best case to the worst."
     )
     if facts.hidden:
         found += (
-            f" {facts.hidden:,} rows could not show a label, or should have shown one: for them there are only bounds."
+            f" {facts.hidden:,} rows could not show a label, or should have shown one but did not: for them there are "
+            "only bounds."
         )
     if facts.lost:
         found += (
@@ -607,15 +624,19 @@ def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]
     unseen = {"answered": reviewed, "reviewed": cases - reviewed}.get(str(options.labels), 0)
     if unseen:
         did, what = ("reviewed", "a review") if options.labels == "answered" else ("answered", "an answer")
-        who = f"the first of {len(out.runs)} gates" if len(out.runs) > 1 else "the gate"
+        who = f"The first of {len(out.runs)} gates" if len(out.runs) > 1 else "The gate"
         found.append(
-            f"Of all {cases:,} cases that it played, counted or not, {who} {did} {unseen:,} "
-            f"({per_cent(unseen / cases)}), and {what} shows no label here."
+            f"{who} {did} {unseen:,} of all {cases:,} cases, counted or not ({per_cent(unseen / cases)}), and {what} "
+            "shows no label here."
         )
     if out.counts[TO_COME]:
         found.append(f"{out.counts[TO_COME]:,} labels had not arrived when the log ended.")
     if delay != "at once":
         found.append(f"Labels came {delay}.")
+    else:
+        found.append(
+            "Labels were assumed to arrive at once. If yours come later, whatever learns from them looks too good here."
+        )
     if out.counts["unanswered"]:
         found.append(f"No model had an answer in {out.counts['unanswered']:,} cases: all were sent to review.")
     if out.counts["over_capacity"]:

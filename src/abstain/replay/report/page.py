@@ -27,7 +27,7 @@ class Money(NamedTuple):
     gate: str
     tuned: str
     title: str
-    """What `amount` is: saved, or lost."""
+    """What `amount` is: saved or lost, or a difference within chance."""
     amount: str
     interval: str
     sentence: str
@@ -86,8 +86,15 @@ def money(replay: Replay) -> Money | None:
     lost = saved < 0.0
     size = amount(replay, abs(saved), largest)
     part = f", {per_cent(abs(gate.difference) / tuned.loss)} of what {base} costs" if tuned.loss else ""
+    title = f"{'Lost' if lost else 'Saved'} per {CASES:,} cases"
+    shown = "" if ends is None else f"{_interval(ends, lost, largest)} {unit_of(replay.price, replay.unit)}".strip()
     if saved == 0.0:
         sentence = f"{subject} costs exactly as much as {base}"
+    elif ends is not None and ends[0] <= 0.0 <= ends[1]:
+        side = "more" if lost else "less"
+        sentence = f"{subject} costs {size} {side} than {base} for every {CASES:,} cases{part}"
+        title, size = f"Difference per {CASES:,} cases", f"{size} {side}"
+        shown = f"{amount(replay, ends[1], largest)} less to {amount(replay, -ends[0], largest)} more"
     elif lost:
         sentence = f"{subject} loses: it costs {size} more than {base} for every {CASES:,} cases{part}"
     else:
@@ -95,12 +102,10 @@ def money(replay: Replay) -> Money | None:
         verb = verb if replay.lead == "gate" else "saved"
         sentence = f"{subject} {verb} {size} for every {CASES:,} cases{part}"
     sentence += f". {_doubt(ends, lost)}" if ends is not None and saved != 0.0 else "."
-    shown = "" if ends is None else _interval(ends, lost, largest)
     return Money(
         gate=amount(replay, gate.loss * replay.price, scale(replay)),
         tuned=amount(replay, tuned.loss * replay.price, scale(replay)),
-        title=f"{'Lost' if lost else 'Saved'} per {CASES:,} cases",
-        amount=size, interval=shown, sentence=sentence,
+        title=title, amount=size, interval=shown, sentence=sentence,
     )  # fmt: skip
 
 
@@ -124,7 +129,7 @@ def _interval(ends: tuple[float, float], lost: bool, largest: float) -> str:
 def _doubt(ends: tuple[float, float], lost: bool) -> str:
     """Say whether the interval includes 0."""
     if ends[0] <= 0.0 <= ends[1]:
-        return "It may be luck: the 95 % interval of the difference goes from a loss to a saving; treat them as equal."
+        return "It may be luck: the 95 % interval of the difference goes from a loss to a saving."
     side = "loss" if lost else "saving"
     return f"Luck alone does not explain it: the whole 95 % interval of the difference is on the side of a {side}."
 
@@ -160,16 +165,16 @@ def reviews(replay: Replay) -> str | None:
 
 
 MEANINGS = {
-    "gate": "learns from the labels that came back, and changes model and threshold as it goes.",
+    "gate": "{begin}learns from the labels that came back, and changes model and threshold as it goes.",
     "decided": "what was really decided at the time, as the log says.",
     "today": "the model and the threshold that you said are in use today.",
     "tuned": "one model and one threshold, the best on the first {first:,} cases with all their labels, then left "
-    "alone: what most teams do today.",
+    "alone: what most teams do.",
     "stack": "a logistic regression on what all models say. It sends a case to review if it expects a mistake to cost "
     "more, and is fitted again and again on the labels of its own answers: what a careful engineer would build.",
     "retuned-own": "chosen again and again on recent cases, from the labels its own decisions brought: the usual "
     "next step. It never learns what became of the cases it sent to review.",
-    "retuned-all": "re-tuned as often, but with the labels of all cases, also of those it sent to review.",
+    "retuned-all": "re-tuned as often, but with the labels of all cases, including those it sent to review.",
     "hindsight": "the one model and threshold that was best for the counted cases, chosen after the end: a yardstick.",
     "review": "every case goes to a person.",
     "always": "this model answers every case it has an answer for.",
@@ -251,7 +256,10 @@ def meanings(replay: Replay) -> list[tuple[str, str]]:
     for policy in replay.policies:
         if policy.kind in MEANINGS:
             found.setdefault(policy.kind, policy.name if policy.kind != "always" else "always ...")
-    return [(name.partition(":")[0], MEANINGS[kind].format(first=replay.first)) for kind, name in found.items()]
+    begin = "" if replay.lead == "gate" else "a new gate, played from the start of the log; it "
+    return [
+        (name.partition(":")[0], MEANINGS[kind].format(first=replay.first, begin=begin)) for kind, name in found.items()
+    ]
 
 
 STEPS = 10
@@ -385,6 +393,11 @@ def _policies(replay: Replay) -> Iterator[Section]:
     )
     if replay.left_out and replay.effective is None:
         text += " Where labels are missing, the line is halfway between the best case and the worst."
+    elif replay.left_out:
+        text += (
+            " Labels are missing, so points are estimates. A single label that stands for many rows can move a point "
+            "far up, or below 0; look at the level of a line, not at its peaks."
+        )
     drawn = lines(figures.prices(replay), POLICIES, MONEY)
     yield Section("prices", "Price over time", text, f"price per case{_unit(replay)}", drawn)
     text = "How much work was left to people."
@@ -394,14 +407,19 @@ def _policies(replay: Replay) -> Iterator[Section]:
                   lines(figures.reviews(replay), POLICIES, share()))  # fmt: skip
 
 
+def _played(replay: Replay) -> str:
+    """The gate that was played, which is not the live one whose cases these may be."""
+    return "the gate" if replay.lead == "gate" else "the replayed gate"
+
+
 def _gate(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
     if len(replay.timeline.model) > 1:
-        text = "Which model the gate followed. A band widens as the gate comes to trust that model."
+        text = f"Which model {_played(replay)} followed. A band widens as the gate comes to trust that model."
         shows = figures.followed(replay)
         yield Section("models", "Model followed over time", text, "share of cases", areas(shows, looks))
     text = (
-        "The confidence that the followed model had to exceed; each point is the median. At 1 every case goes to "
-        "review, at 0 every case is answered. The axis shows the range used in counted cases."
+        f"The confidence that the model followed by {_played(replay)} had to exceed; each point is the median. At 1 "
+        "every case goes to review, at 0 every case is answered. The axis shows the range used in counted cases."
     )
     if replay.max_error is not None and not replay.stakes:
         text += (
@@ -435,13 +453,17 @@ def _results(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
             "changes models and thresholds, so it need not lie on a curve."
         )
         if len(replay.curves) > figures.MOST_LINES:
-            text += f" Shown are the {figures.MOST_LINES} models the gate followed most."
+            text += f" Only the {figures.MOST_LINES} models that the gate followed most are shown."
         shows = figures.trade(replay)
         axis = f"price of mistakes per answered case{_unit(replay)}"
         yield Section("curves", "Price of mistakes by share answered", text, axis, curves(shows, looks))
     if replay.mistakes:
         text = "Cases that were answered wrongly, by what the right answer was."
-        text += " Rows without a label are not among them." if replay.left_out else ""
+        if replay.left_out:
+            text += (
+                " Only cases with a label are here, so shares differ from those in the table of all policies: compare "
+                "classes with each other, not policies."
+            )
         yield Section(
             "classes", "Mistakes by class", text, "", bars(figures.mistakes(replay), replay.lead, replay.baseline)
         )
