@@ -35,7 +35,7 @@ def main(
         bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version)
     ] = False,
 ) -> None:
-    """Decide, case by case, whether a model answers or a person does: that is a gate, and it learns from labels.
+    """A gate decides, case by case, whether a model answers or a person does, and learns from labels.
 
     Example: abstain replay log.csv --review-price 1 --mistake-price 5 --unit EUR
     """

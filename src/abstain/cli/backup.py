@@ -14,7 +14,7 @@ def backup(
     out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write, which must not exist.")],
     store: Store = STORE,
 ) -> None:
-    """Copy a store in SQLite to a file, also while the server runs. For PostgreSQL use pg_dump.
+    """Copy an SQLite store to a file, even while the server runs. For PostgreSQL use pg_dump.
 
     The file is a store, too. Keep it as secret as the store: it has the keys that sign cases.
 

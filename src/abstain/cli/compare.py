@@ -15,7 +15,7 @@ def compare(
 ) -> None:
     """Say what differs between two folders of results: versions, settings, and numbers.
 
-    The exit code is 0 if nothing does, 1 if something does, 2 if they cannot be compared.
+    The exit code is 0 if nothing differs, 1 if something does, 2 if they cannot be compared.
 
     Example: abstain compare out out-on-another-machine
     """

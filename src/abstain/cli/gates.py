@@ -143,7 +143,7 @@ def export(
     out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write: .parquet, .csv or .jsonl.")],
     store: Store = STORE,
 ) -> None:
-    """Write a gate's cases with their labels as a log for abstain replay, also while the server runs.
+    """Write a gate's cases with their labels as a log for abstain replay, even while the server runs.
 
     A .jsonl file has the gate's cases, and a file of labels is written beside it.
 

@@ -72,7 +72,7 @@ def revoke(
     key: Annotated[str, typer.Argument(metavar="ID", help="The id of the key, as abstain keys list shows it.")],
     store: Store = STORE,
 ) -> None:
-    """Revoke a key, for good.
+    """Revoke a key permanently.
 
     Example: abstain keys revoke 1f0c9a7be2d4
     """

@@ -12,8 +12,8 @@ def reproduce(
     study: Annotated[
         str,
         typer.Argument(
-            help="main, regret, abstention, extreme, confidence, small, bias, adversarial, theory, readings, all of "
-            "the paper (but the readings), beyond, successors, moving, logs, tuning, or the path of a .toml file with "
+            help="main, regret, abstention, extreme, confidence, small, bias, adversarial, theory, readings, all (of "
+            "the paper's, except readings), beyond, successors, moving, logs, tuning, or the path of a .toml file with "
             "studies of your own."
         ),
     ] = "main",

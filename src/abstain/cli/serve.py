@@ -63,7 +63,7 @@ def serve(
         ),
     ] = False,
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Need no keys even on an address that others can reach.")
+        bool, typer.Option("--insecure", help="Require no keys, even on an address that others can reach.")
     ] = False,
     demo: Annotated[
         bool, typer.Option("--demo", help="Stream the demo's month through a gate, to see the page in use.")
