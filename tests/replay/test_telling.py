@@ -41,9 +41,7 @@ def test_what_was_not_used(tmp_path, monkeypatch):
     text = told(tmp_path, frame)
     assert "rules_confidence is not taken for a confidence: it has '95%', which is not a number" in text
     assert "Not used: rules, rules_confidence, id, when" in text
-    assert (
-        "Labels are assumed to arrive at once; if yours come later, give --delay, or --time and --label-time." in text
-    )
+    assert "Labels are assumed to arrive at once; if not, give --delay, or --time and --label-time." in text
     assert "Next: Run the command again with your prices (--review-price, --mistake-price)" in " ".join(text.split())
     assert "arrive at once" not in told(tmp_path, frame, "--delay", "5")
     text = told(tmp_path, small_log(200), *NAMED)
@@ -194,7 +192,7 @@ def test_what_the_gate_did_not_know(tmp_path):
     assert f"{late} labels had not arrived when the log ended." in found.unknown
     found = replay(tmp_path / "log.csv", options(labels="both"), tmp_path / "out")
     (sentence,) = (sentence for sentence in found.unknown if "abel" in sentence)
-    assert sentence.startswith("Labels were assumed to arrive at once. If yours come later")
+    assert sentence.startswith("Labels were assumed to arrive at once.")
 
 
 def test_names_of_policies_keep_their_words_beside_bounds(tmp_path, monkeypatch):

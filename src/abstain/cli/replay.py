@@ -295,9 +295,7 @@ def what_was_found(given: "Options", found: "Options", dropped: list[str], unuse
     if unused:
         lines.append(f"Not used: {', '.join(unused[:_MANY])}{', ...' * (len(unused) > _MANY)}")
     if found.delay == 0 and found.label_time is None:
-        lines.append(
-            "Labels are assumed to arrive at once; if yours come later, give --delay, or --time and --label-time."
-        )
+        lines.append("Labels are assumed to arrive at once; if not, give --delay, or --time and --label-time.")
     return lines
 
 

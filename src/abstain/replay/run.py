@@ -191,10 +191,8 @@ def _play(
         days=spent, stakes=staked, max_error=options.max_error, baseline=played.base, lead=played.lead,
         rivals=versus, runs=len(gates), stretch=stretch, saved=saved,
         effective=facts.effective if rows.has("observed") else None, period=period(rows, dates),
-        next=unpriced(options) + next_steps(
-            lead, versus, setting, task != "number" and len(models) > 1 and not gate.combine,
-            misread(options, facts, pair, rows.n),
-        ),
+        next=next_steps(lead, versus, setting, task != "number" and len(models) > 1 and not gate.combine,
+                        misread(options, facts, pair, rows.n)) + unpriced(options),
     )  # fmt: skip
     cases.write(results / "cases.parquet")
     gate.save(results / GATE_FILE)

@@ -145,11 +145,6 @@ def prices(options: Options, max_stake: float) -> list[str]:
     if options.mistake_column is not None and options.mistake_price is None:
         most = money(max_stake, 1.0, options.unit)
         return [f"A mistake costs what {options.mistake_column} says, at most {most}, its largest value."]
-    if options.cost is None and options.review_price is None:
-        return [
-            "You gave no prices, so everything is counted in mistakes, and a review costs "
-            f"{COST:g} of a mistake (--cost)."
-        ]
     if options.review_price is not None and not options.unit:
         return ["Prices have no unit here; --unit names it."]
     return []
@@ -388,8 +383,8 @@ def unpriced(options: Options) -> list[str]:
     if options.cost is not None or options.review_price is not None:
         return []
     return [
-        "Run the command again with your prices (--review-price, --mistake-price): without them a review is taken to "
-        f"cost {COST:g} of a mistake, and which policy is cheapest depends on that."
+        "Run the command again with your prices (--review-price, --mistake-price): without them everything is counted "
+        f"in mistakes, and a review is assumed to cost {COST:g} of one. Which policy is cheapest depends on that."
     ]
 
 
@@ -482,11 +477,9 @@ def per_year(policies: list[Policy], setting: Setting) -> list[str]:
     carries it.
     """
     lead, base = _of(policies, setting.lead), _of(policies, setting.baseline)
-    if setting.days is None or setting.days < 1.0 or not (lead.known and base.known):
+    if setting.days is None or setting.days < 1.0 or lead.low is None or lead.high is None:
         return []
-    if lead.low is None or lead.high is None:
-        return []
-    if lead.difference is None or lead.low <= 0.0 <= lead.high:
+    if not (lead.known and base.known) or lead.difference is None or lead.low <= 0.0 <= lead.high:
         return []
     if setting.stretch is not None:
         return [
@@ -634,9 +627,7 @@ def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]
     if delay != "at once":
         found.append(f"Labels came {delay}.")
     else:
-        found.append(
-            "Labels were assumed to arrive at once. If yours come later, whatever learns from them looks too good here."
-        )
+        found.append("Labels were assumed to arrive at once. With late ones, all that learns costs more.")
     if out.counts["unanswered"]:
         found.append(f"No model had an answer in {out.counts['unanswered']:,} cases: all were sent to review.")
     if out.counts["over_capacity"]:

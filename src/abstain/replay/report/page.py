@@ -257,9 +257,8 @@ def meanings(replay: Replay) -> list[tuple[str, str]]:
         if policy.kind in MEANINGS:
             found.setdefault(policy.kind, policy.name if policy.kind != "always" else "always ...")
     begin = "" if replay.lead == "gate" else "a new gate, played from the start of the log; it "
-    return [
-        (name.partition(":")[0], MEANINGS[kind].format(first=replay.first, begin=begin)) for kind, name in found.items()
-    ]
+    told = {"first": replay.first, "begin": begin}
+    return [(name.partition(":")[0], MEANINGS[kind].format(**told)) for kind, name in found.items()]
 
 
 STEPS = 10
@@ -393,11 +392,6 @@ def _policies(replay: Replay) -> Iterator[Section]:
     )
     if replay.left_out and replay.effective is None:
         text += " Where labels are missing, the line is halfway between the best case and the worst."
-    elif replay.left_out:
-        text += (
-            " Labels are missing, so points are estimates. A single label that stands for many rows can move a point "
-            "far up, or below 0; look at the level of a line, not at its peaks."
-        )
     drawn = lines(figures.prices(replay), POLICIES, MONEY)
     yield Section("prices", "Price over time", text, f"price per case{_unit(replay)}", drawn)
     text = "How much work was left to people."
@@ -407,18 +401,14 @@ def _policies(replay: Replay) -> Iterator[Section]:
                   lines(figures.reviews(replay), POLICIES, share()))  # fmt: skip
 
 
-def _played(replay: Replay) -> str:
-    """The gate that was played, which is not the live one whose cases these may be."""
-    return "the gate" if replay.lead == "gate" else "the replayed gate"
-
-
 def _gate(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
+    played = "the gate" if replay.lead == "gate" else "the replayed gate"  # not the live one
     if len(replay.timeline.model) > 1:
-        text = f"Which model {_played(replay)} followed. A band widens as the gate comes to trust that model."
+        text = f"Which model {played} followed. A band widens as the gate comes to trust that model."
         shows = figures.followed(replay)
         yield Section("models", "Model followed over time", text, "share of cases", areas(shows, looks))
     text = (
-        f"The confidence that the model followed by {_played(replay)} had to exceed; each point is the median. At 1 "
+        f"The confidence that the model followed by {played} had to exceed; each point is the median. At 1 "
         "every case goes to review, at 0 every case is answered. The axis shows the range used in counted cases."
     )
     if replay.max_error is not None and not replay.stakes:
@@ -459,11 +449,6 @@ def _results(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
         yield Section("curves", "Price of mistakes by share answered", text, axis, curves(shows, looks))
     if replay.mistakes:
         text = "Cases that were answered wrongly, by what the right answer was."
-        if replay.left_out:
-            text += (
-                " Only cases with a label are here, so shares differ from those in the table of all policies: compare "
-                "classes with each other, not policies."
-            )
         yield Section(
             "classes", "Mistakes by class", text, "", bars(figures.mistakes(replay), replay.lead, replay.baseline)
         )
