@@ -348,6 +348,20 @@ def test_what_could_not_be_seen_has_bounds(tmp_path):
     assert f"The effective number of labels is {found.effective:,.0f}." in " ".join(found.notes)
 
 
+@pytest.mark.parametrize(("labels", "fits"), [("answered", False), ((0.9, 0.9), True), ("reviewed", False)])
+def test_probabilities_that_do_not_fit_the_labels(tmp_path, labels, fits):
+    """Labels that come whatever was decided, while --labels says that only answers, or only reviews, show them."""
+    frame = small_log(2_000, missing=0.0)
+    frame.with_columns(
+        decided=pl.when(pl.col("gbm_confidence") > 0.6).then(pl.lit("gbm")).otherwise(pl.lit("review")),
+        observed=pl.lit(0.9),
+        label=pl.when(pl.Series(np.random.default_rng(0).random(2_000)) < 0.9).then("label"),
+    ).write_csv(tmp_path / "log.csv")
+    given = options(decided="decided", observed="observed", labels=labels)
+    warnings = " ".join(replay(tmp_path / "log.csv", given, tmp_path / "out").warnings)
+    assert ("in observed are below 1, they expect 1,800 labels, but there are" in warnings) == (not fits)
+
+
 def test_what_was_decided_is_the_headline(tmp_path):
     """With all the labels of what was answered, the price of what was decided is exact."""
     frame = selective(small_log(1_000, missing=0.0), floor=0.05)

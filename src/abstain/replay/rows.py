@@ -408,6 +408,8 @@ class Facts:
     """With such probabilities: rows of which only bounds are known."""
     lost: int = 0
     """Those among them whose label should have come."""
+    shown: Floats = field(default_factory=lambda: np.zeros(3))
+    """Where such probabilities are below 1: their sum, the variance of the number of labels, and that number."""
     guesses: Guesses = field(default_factory=lambda: Guesses(1))
     delays: Delays = field(default_factory=lambda: Delays(1))
     """With times of labels: how late they come, by class."""
@@ -519,6 +521,7 @@ def _estimate(part: Slice, frame: "pl.DataFrame", options: Options, facts: Facts
     records["observed"], records["weight"] = chance, weight
     records["guess"] = np.where(known[:, np.newaxis], worst * facts.guesses.make(records, worst, labelled), 0.0)
     used = weight[known & shows & labelled]
+    facts.shown += np.array([chance, chance * (1.0 - chance), shows])[:, known & (chance < 1.0)].sum(axis=1)
     facts.weights = facts.weights[0] + float(used.sum()), facts.weights[1] + float((used**2).sum())
     facts.hidden += int(part.unknown.sum())
     facts.lost += int((part.unknown & known).sum())

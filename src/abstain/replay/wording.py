@@ -667,13 +667,26 @@ def _delays(options: Options, facts: Facts, classes: Classes) -> list[str]:
     ]
 
 
+def _chances(options: Options, facts: Facts) -> list[str]:
+    """Warn of probabilities of seeing labels that do not fit the number of labels."""
+    expected, variance, shown = facts.shown
+    if abs(shown - expected) <= 6.0 * math.sqrt(variance) + 0.01 * expected:
+        return []
+    what = {"answered": "answers", "reviewed": "reviews"}.get(str(options.labels), "labels")
+    return [
+        f"where the probabilities in {options.observed} are below 1, they expect {expected:,.0f} labels, but there are "
+        f"{shown:,.0f} {what}: estimates are wrong. Check {options.observed}, and what --labels says of the labels "
+        f"that come back ({options.labels_text})."
+    ]
+
+
 def doubts(
     options: Options, facts: Facts, classes: Classes | None, pair: tuple[Any, Any] | None, rows: int
 ) -> list[str]:
     """Warnings: models without confidences; models that are never right, or wrong so often that ``--positive`` must be
-    the other class; labels whose delay depends on what they say.
+    the other class; labels whose delay depends on what they say; probabilities of labels that cannot be right.
     """
-    found = [] if classes is None else _delays(options, facts, classes)
+    found = _chances(options, facts) + ([] if classes is None else _delays(options, facts, classes))
     for k, model in enumerate(options.models):
         wrong = facts.wrong[k]
         answers = wrong + facts.right[k]
