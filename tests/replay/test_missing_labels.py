@@ -165,7 +165,14 @@ def test_the_estimate_is_unbiased_by_enumeration(tmp_path):
 
 @pytest.mark.parametrize(
     ("labels", "chances", "bounded"),
-    [((0.5, 1.0), (0.5, 1.0), False), ("reviewed", (0.0, 1.0), True), ("answered", (1.0, 0.0), False)],
+    [
+        ((0.5, 1.0), (0.5, 1.0), False),
+        ((0.96, 0.96), (0.96, 0.96), False),
+        ("reviewed", (0.0, 1.0), True),
+        ("answered", (1.0, 0.0), False),
+        ("answered", (0.96, 0.96), True),
+        ("both", (0.96, 0.96), True),
+    ],
 )
 def test_the_policy_that_decided_differs_from_itself_by_nothing(tmp_path, labels, chances, bounded):
     """Whatever the labels are that are missing, and however few of them were drawn."""

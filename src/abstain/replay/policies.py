@@ -287,6 +287,11 @@ def _shares(out: Outcome, one: str, other: str, cutoff: int, low: float, high: f
     return [float(least.sum() / base.blocks.sum()), float(low), float(high)]
 
 
+def _settled(difference: float) -> float:
+    """A difference; 0, if nothing but rounding keeps it from that."""
+    return 0.0 if abs(difference) < 1e-12 else float(difference)
+
+
 def policies(out: Outcome, models: list[str], seed: int, max_error: float | None = None) -> list[Policy]:
     """The rows of the table, with differences from the baseline. With ``max_error`` thresholds are shown as errors."""
     keys, base, n = list(out.policies), out.base, out.scored.sizes.sum()
@@ -306,7 +311,7 @@ def policies(out: Outcome, models: list[str], seed: int, max_error: float | None
         span: list[float | None] = [None] * 3
         share: list[float | None] = [None] * 3
         if key != base:
-            span = [(low + high) / 2, float(found.low[k]), float(found.high[k])]
+            span = [_settled((low + high) / 2), _settled(found.low[k]), _settled(found.high[k])]
             share = _shares(out, key, base, cutoffs[k], found.share_low[k], found.share_high[k])
         known = Policy(kind_of(key), name, lowest + open_ / 2, reviewed, mistakes, span[0], span[1], span[2])
         table.append(
@@ -325,8 +330,8 @@ def rivals(out: Outcome, models: list[str], seed: int, max_error: float | None =
         low, high = (float(end.sum() / n) for end in out.blocks_between(out.lead, kind, cutoffs[k]))
         share = _shares(out, out.lead, kind, cutoffs[k], found.share_low[k], found.share_high[k])
         table.append(
-            Versus(kind, name_of(kind, models, out, max_error), (low + high) / 2, float(found.low[k]),
-                   float(found.high[k]), *share)
+            Versus(kind, name_of(kind, models, out, max_error), _settled((low + high) / 2), _settled(found.low[k]),
+                   _settled(found.high[k]), *share)
         )  # fmt: skip
     return table
 
