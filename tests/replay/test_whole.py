@@ -394,5 +394,10 @@ def test_what_to_do_where_labels_are_missing(kind, known):
     (step,) = next_steps(lead, [], setting, may_combine=False)
     assert step.startswith("Have a random share of the cases without a label checked")
     assert ("--observed" in step) == (not known)
+    assert ("--decided" in step) == (kind == "gate")  # --observed alone is refused
+    (step,) = next_steps(lead, [Versus("stack", "stack", 0.03, 0.01, 0.05, None, None, None)], setting, True)
+    assert ("--combine" in step) == (kind == "gate")
+    same = next_steps(replace(lead, low=0.0, high=0.0), [], setting, may_combine=False)
+    assert not any("does not tell" in one for one in same)
     sure = next_steps(replace(lead, high=-0.01), [], setting, may_combine=False)
     assert not any("random share" in one for one in sure)

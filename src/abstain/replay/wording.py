@@ -397,6 +397,7 @@ CHECK = (
     "log does not tell which is cheaper."
 )
 ASKED = ", say in each row how probable its label was (--observed)"
+ASKED_BOTH = ", say in each row what was decided and how probable its label was (--decided, --observed)"
 
 
 def next_steps(
@@ -415,16 +416,17 @@ def next_steps(
     better = next((rival for rival in rivals if rival.kind in (TUNED, OWN) and rival.low > 0.0), None)
     who = "the gate" if lead.kind == GATE else "what was decided"
     instead = [] if better is None else [f"Consider {INSTEAD[better.kind]}: it is cheaper than {who} here."]
+    found = []
+    if lead.kind == GATE and may_combine and any(rival.kind == STACK and rival.low > 0.0 for rival in rivals):
+        found.append("Run the command again with --combine: the models know more together, as the stack shows.")
     bounded = bool(setting.unlabelled) and lead.share is None and lead.low is not None and lead.high is not None
-    if bounded and lead.low <= 0.0 <= lead.high:  # type: ignore[operator]
-        return [*instead, CHECK.format(observed="" if setting.probabilities else ASKED)]
+    if bounded and lead.low <= 0.0 <= lead.high and lead.low < lead.high:  # type: ignore[operator]
+        asked = "" if setting.probabilities else ASKED_BOTH if lead.kind == GATE else ASKED
+        return [*found, *instead, *([] if found else [CHECK.format(observed=asked)])]
     if lead.kind != GATE:
         if lead.low is not None and lead.low > 0.0:
             instead.append(f"Find out when it lost before you carry on: {setting.it} was cheaper.")
         return instead or ["Carry on, and replay next month's cases with the same command."]
-    found = []
-    if may_combine and any(rival.kind == STACK and rival.low > 0.0 for rival in rivals):
-        found.append("Run the command again with --combine: the models know more together, as the stack shows.")
     if lead.low is None or lead.high is None:
         return found
     found += instead
