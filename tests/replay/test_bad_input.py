@@ -160,6 +160,8 @@ def test_another_encoding_is_refused(tmp_path, encoding):
     path = tmp_path / "log.csv"
     path.write_bytes(small_log(200, classes=("ä", "ö")).write_csv().encode(encoding))
     assert refused(path).endswith("save it as CSV in UTF-8")
+    path.write_bytes(small_log(200).rename({"label": "Prüfung"}).write_csv().encode(encoding))
+    assert refused(path, named=("--label", "Prüfung")).endswith("save it as CSV in UTF-8")
 
 
 def test_a_workbook_is_refused(tmp_path):

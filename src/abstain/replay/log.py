@@ -266,6 +266,8 @@ class Log:
         self._separator = _separator(start)
         with reading(path, self.is_parquet):
             self.schema = dict(self.scan().collect_schema())
+        if not self.is_parquet and "\ufffd" in "".join(self.schema):  # as Polars reads other bytes in names
+            raise FileError(f"{path}: expected CSV in UTF-8, got names of columns in another encoding: {SAVE}")
 
     def scan(self) -> "pl.LazyFrame":
         """The whole log, not read yet."""
