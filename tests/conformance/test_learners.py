@@ -186,6 +186,13 @@ class Hindsight(Drawing):
         return float(predicts[expert])
 
 
+class Unaware(Drawing):
+    """Follows an expert that abstains seldom, and says that it never abstains."""
+
+    def choose(self, advice, cost):
+        return ab.extend.Choice(4, 1.0, np.zeros(0, bool))
+
+
 class Biased(Drawing):
     """Says a probability that is not that of the draw."""
 
@@ -206,6 +213,7 @@ def test_a_learner_that_draws():
         (Sloppy, "changes nothing|each once"),
         (Certain, "It is 1.0, but .* of 200 draws predict"),
         (Hindsight, "It is 0.0 or 1.0, as the draw is"),
+        (Unaware, "It is 1.0, but the draw abstains, in round 1."),
         (Biased, "of 200 draws predict"),
     ],
 )

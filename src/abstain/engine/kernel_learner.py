@@ -80,7 +80,8 @@ def fields_named(names: tuple[str, ...], state: Any) -> dict[str, Array]:
     for name in names:
         values = known.get(name, [])
         if len(values) != 1 or not isinstance(values[0], np.ndarray):
-            raise InputError(f"saved: expected one array of the name {name} in the state, got {len(values)} fields")
+            got = " and ".join(type(value).__name__ for value in values) or "none"
+            raise InputError(f"saved: expected one array of the name {name} in the state, got {got}")
     return {name: known[name][0] for name in names}
 
 
