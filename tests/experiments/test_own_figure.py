@@ -211,7 +211,7 @@ def test_own_claims_and_figures_by_path(tmp_path, monkeypatch):
     assert "FS is played." in page
     assert "By &lt;looking&gt;." in page
     assert "Figure 1. Rows &amp; &lt;columns&gt;" in page
-    assert "1 hold<" in page.replace("</span>", "<")
+    assert "1 holds<" in page.replace("</span>", "<")
     assert "Cortes" not in page
     names = sorted(path.stem for path in (tmp_path / "out" / "figures").glob("*.png"))
     assert names == ["figure-01-rows-columns-", "mine-regret"]

@@ -193,6 +193,15 @@ def verdict(claim: Claim, results: Results) -> Verdict:
     )  # fmt: skip
 
 
+def counted(word: str, n: int) -> str:
+    """A verdict and how many claims have it.
+
+    >>> counted("holds in part", 1), counted("holds in part", 2), counted("not judged", 2)
+    ('1 holds in part', '2 hold in part', '2 not judged')
+    """
+    return f"{n} {word}" if n == 1 else f"{n} " + word.replace("holds", "hold").replace("fails", "fail")
+
+
 def table(verdicts: Sequence[Verdict]) -> "Table":
     """A Rich table: one row per claim with its verdict, and how many there are of each; the report has the numbers."""
     from rich import box
@@ -200,7 +209,7 @@ def table(verdicts: Sequence[Verdict]) -> "Table":
     from rich.text import Text
 
     words = Counter(one.label for one in verdicts)
-    counts = ", ".join(f"{n} {word}" for word, n in words.items())
+    counts = ", ".join(counted(word, n) for word, n in words.items())
     result = Table(title="Claims", box=box.SIMPLE_HEAD, expand=True)
     result.caption = f"{counts}. The report has the numbers, and where a claim fails."
     result.add_column("", justify="right", no_wrap=True)

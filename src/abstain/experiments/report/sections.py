@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from ..._core.pages import environment
 from ..._core.validation import as_count
 from ...errors import InputError
-from ..claims import Verdict
+from ..claims import MARKS, Verdict, counted
 from ..curves import StudyCurves
 from ..evidence import Results
 from ..figures import Drawn
@@ -124,9 +124,6 @@ def pieces(sentence: object) -> list[str]:
     return re.split("`([^`]+)`", str(sentence))
 
 
-_WORDS = (("holds", "hold"), ("holds in part", "hold in part"), ("fails", "fail"), ("not judged", "not judged"))
-
-
 class Count(NamedTuple):
     """How many claims have a verdict."""
 
@@ -136,8 +133,8 @@ class Count(NamedTuple):
 
 def tally(verdicts: Sequence[Verdict]) -> list[Count]:
     """How many claims hold, hold in part, fail and were not judged."""
-    counts = ((word, label, sum(verdict.verdict == word for verdict in verdicts)) for word, label in _WORDS)
-    return [Count(word, f"{count} {label}") for word, label, count in counts if count]
+    counts = ((word, sum(verdict.verdict == word for verdict in verdicts)) for word in MARKS)
+    return [Count(word, counted(word, count)) for word, count in counts if count]
 
 
 LARGEST_SVG = 700_000
