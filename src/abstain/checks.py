@@ -383,12 +383,8 @@ def check_probability(make: Make, X: Table, y: Table) -> None:
         assert abs(predicted - DRAWS * most) <= spread + 1e-6, (
             f"It is {most}, but {predicted} of {DRAWS} draws predict, in round {learner.round + 1}."
         )
-        for row in X:
-            peeked = learner.peek(row)
-            does = "abstains" if peeked.abstained else "predicts"
-            assert peeked.probability != peeked.abstained, (
-                f"It is {peeked.probability}, but the draw {does}, in round {learner.round + 1}."
-            )
+        for peeked in map(learner.peek, X):
+            assert peeked.probability != peeked.abstained, f"It is {peeked.probability}, but a draw does otherwise."
         simulate(learner, X[:played], y[:played])
 
 

@@ -213,7 +213,7 @@ def test_a_learner_that_draws():
         (Sloppy, "changes nothing|each once"),
         (Certain, "It is 1.0, but .* of 200 draws predict"),
         (Hindsight, "It is 0.0 or 1.0, as the draw is"),
-        (Unaware, "It is 1.0, but the draw abstains, in round 1."),
+        (Unaware, "It is 1.0, but a draw does otherwise"),
         (Biased, "of 200 draws predict"),
     ],
 )

@@ -188,7 +188,10 @@ def test_mistakes_are_named():
         type("Wrong", (Simple,), {"kernels": ab.extend.Kernels(first.py_func, add)})
     for change, match in (
         ({"saved": ("more",)}, "saved: expected one array of the name more in the state, got none"),
-        ({"new_state": lambda self: State([0.0])}, "saved: expected one array of the name total in the state, got list"),
+        (
+            {"new_state": lambda self: State([0.0])},
+            "saved: expected one array of the name total in the state, got list",
+        ),
         ({"fixed": ("more",)}, "fixed: expected names of fields of the state, got 'more'"),
         ({"signed": ("total", "more")}, "signed: expected names of fields of the state, got 'more'"),
         ({"fixed": ("total",)}, "fixed: expected parts .* that nothing is learnt in, but total is saved"),
