@@ -179,6 +179,26 @@ class Nonsense(ab.extend.WeightedLearner):
     weight_kernels = ab.extend.WeightKernels(rate=nonsense)
 
 
+@ab.extend.kernel
+def centred(j, abstains, losses, seen, cost, carry, s):
+    if seen and j == 0:
+        for p in range(losses.size):
+            s.memories.estimate[p] = (losses[p] - cost) / carry[0]
+    return seen, 0.0
+
+
+class Unsigned(ab.extend.WeightedLearner):
+    """Estimates that may be negative, which `signed` does not say: its files could not be read."""
+
+    weight_kernels = ab.extend.WeightKernels(estimate=centred)
+
+
+def test_negative_estimates_that_are_not_said_to_be_are_found():
+    experts = ab.experts.hyperplanes(dim=2, n_predictors=10, seed=0)
+    with pytest.raises(AssertionError, match="`signed` names them. state: expected numbers from 0 on in losses"):
+        ab.extend.check_learner(lambda: Unsigned(experts, cost=0.2, seed=0))
+
+
 def test_a_rate_that_is_not_a_number_is_found():
     experts = ab.experts.hyperplanes(2, 4, 5, seed=0)
     with pytest.raises(AssertionError, match="expected finite numbers in numbers, got nan"):
