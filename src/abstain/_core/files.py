@@ -8,13 +8,14 @@ import hashlib
 import json
 import math
 import os
+import re
 import secrets
 import shutil
 import stat
 import sys
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -22,7 +23,7 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FileError
+from ..errors import FileError, InputError
 from .signals import held_back
 
 if sys.platform != "win32":
@@ -122,10 +123,41 @@ def writing(path: str | os.PathLike[str]) -> Iterator[None]:
         raise FileError(f"{os.fspath(path)}: cannot be written ({error.strerror or error})") from error
 
 
-def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a whole file in one piece; raise a `FileError` if that fails."""
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
+    """Write a whole file in one piece, and return its path; raise a `FileError` if that fails."""
     with writing(path), replacing(path) as stream:
         stream.write(content)
+    return Path(path)
+
+
+def file_name(name: str) -> str:
+    """A name as that of a file: a study may be called anything, its files stay in their folder.
+
+    >>> file_name("../mine, late")
+    '..-mine-late'
+    """
+    return re.sub(r"[^\w.-]+", "-", name)
+
+
+def check_apart(names: Iterable[str], what: str) -> None:
+    """Raise an error if two names lead to the same files, on a disk for which capitals make no difference, too.
+
+    >>> check_apart(["a/b", "A-b"], "studies")
+    Traceback (most recent call last):
+    abstain.errors.InputError: studies: expected a file name each, got one for 'a/b' and 'A-b'; rename one
+    """
+    seen: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        first = seen.setdefault(file_name(name).casefold(), name)
+        if first != name:
+            raise InputError(f"{what}: expected a file name each, got one for {first!r} and {name!r}; rename one")
+
+
+def make_folder(path: Path) -> Path:
+    """The folder, made if it is not there."""
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def lock(stream: IO[bytes], otherwise: str) -> None:

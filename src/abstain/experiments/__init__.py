@@ -8,6 +8,8 @@ from .._core.extras import need
 
 need("pydantic", "abstain.experiments", "studies")
 
+from .._core.files import file_name, make_folder
+from .._core.files import write_bytes as write
 from .._core.pages import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY
 from . import seeds
 from .claims import (
@@ -42,7 +44,6 @@ from .figures import Figure, all_figures
 from .formats import Strong, TextTable, factor, markdown_table, number
 from .jobs import PUBLISHED, Job, Record
 from .model import Count, Items, Keyed, Model, counting, listing, word_of
-from .outputs import file_name, make_folder, write
 from .registry import CLAIMS, FIGURES, SECTIONS, STUDIES, register, registered
 from .report import Cell, HtmlTable, Section, render
 from .sets import GAPPED, INSTANCES, LEAD, LEADING, PROPOSITION_1, MissingDataError, fingerprint

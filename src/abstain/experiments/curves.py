@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import datasets
-from . import outputs
+from .._core.files import file_name
 from .evidence import Results
 from .results import HIGH, LOW, over_units, summary
 from .sets import source
@@ -416,6 +416,6 @@ def draw_studies(
             with trying(f"Curves of {study.name}, {what},", failed), look():
                 made = caption(study, quantity, shown), rendered(draw_panels(shown))
             if made is not None:
-                paths = write_figure(made[1], folder, f"{outputs.file_name(study.name)}-{quantity}")
+                paths = write_figure(made[1], folder, f"{file_name(study.name)}-{quantity}")
                 drawn.append(StudyCurves(study.name, what, made[0], paths))
     return drawn, failed

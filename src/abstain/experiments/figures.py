@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from .._core.files import file_name
 from .._core.validation import as_count
 from ..errors import InputError
-from . import outputs
 from .evidence import Results
 from .jobs import Job
 from .registry import FIGURES, collected
@@ -59,7 +59,7 @@ class Figure(Generic[S]):
             self._check(callable(getattr(self, part)), number, part, "a function")
         self._check(isinstance(self.title, str) and bool(self.title.strip()), number, "title", "a text")
         self._check(isinstance(self.name, str), number, "name", "a text")
-        object.__setattr__(self, "name", outputs.file_name(self.name or self.title.lower()))
+        object.__setattr__(self, "name", file_name(self.name or self.title.lower()))
 
     def _check(self, is_right: bool, number: int, part: str, expected: str) -> None:
         if not is_right:

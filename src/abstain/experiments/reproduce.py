@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._core.files import writing
+from .._core.files import check_apart, writing
 from ..errors import InputError
-from . import claims, figures, outputs, registry, report
+from . import claims, figures, registry, report
 from . import tables as tabled
 from .claims import Claim
 from .curves import draw_studies
@@ -55,7 +55,7 @@ def reproduce(
     """
     start = time.perf_counter()
     wanted = [study.quick() if quick else study for study in wanted]
-    outputs.check_apart([study.name for study in wanted], "studies")
+    check_apart([study.name for study in wanted], "studies")
     tabled.check_names(wanted)
     present = [study.here(data) for study in wanted]
     studies, notes = [study for study, _ in present], [note for _, note in present if note]

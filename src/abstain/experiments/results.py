@@ -8,10 +8,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import __version__
-from .._core.files import lock, writing
+from .._core.files import lock, make_folder, writing
+from .._core.files import write_bytes as write
 from ..errors import FileError
 from .jobs import Record
-from .outputs import make_folder, write
 from .study import Columns, LearnerStudy, Study, curves_frame
 
 if TYPE_CHECKING:

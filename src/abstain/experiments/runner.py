@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from .._core import terminal
-from .._core.files import writing
+from .._core.files import write_bytes, writing
 from ..datasets.loading import as_folder
 from ..errors import AbstainError, FileError, InputError
-from . import outputs
 from .jobs import Job, Record, batches, run_batch
 from .results import Journal, collect, write_all
 from .sets import check_same
@@ -330,7 +329,7 @@ def _write_failures(session: Session) -> None:
     path = session.out / FAILURES
     if session.failures:
         text = "\n".join(f"{record['what']}\n{record['traceback']}" for record in session.failures)
-        outputs.write(path, text.encode())
+        write_bytes(path, text.encode())
     else:
         with writing(path):
             path.unlink(missing_ok=True)

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from .._core.files import make_folder, write_bytes
 from .._core.pages import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from ..errors import InputError
-from . import outputs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -180,5 +180,5 @@ def rendered(figure: "Figure") -> dict[str, bytes]:
 
 def write_figure(files: Mapping[str, bytes], folder: Path, name: str) -> tuple[Path, ...]:
     """Write NAME.svg, NAME.png and NAME.pdf."""
-    outputs.make_folder(folder)
-    return tuple(outputs.write(folder / f"{name}.{kind}", content) for kind, content in files.items())
+    make_folder(folder)
+    return tuple(write_bytes(folder / f"{name}.{kind}", content) for kind, content in files.items())

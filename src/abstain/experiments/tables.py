@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._core.files import check_apart, file_name, make_folder, write_bytes
 from ..errors import InputError
 from ..typing import Floats, Ints
-from . import outputs
 from .formats import latex, markdown
 from .results import with_pseudo
 from .study import LearnerStudy, Study, with_curves
@@ -220,7 +220,7 @@ def check_names(studies: Sequence[Study]) -> None:
     for name in others:
         if name in shared:
             raise InputError(f"table: expected another name than that of a study of another kind, got {name!r}")
-    outputs.check_apart([*shared, *others], "tables")
+    check_apart([*shared, *others], "tables")
 
 
 def table_of(name: str, studies: Sequence[LearnerStudy], curves: "pl.DataFrame") -> list[FinalNumbers]:
@@ -241,11 +241,11 @@ def _finals(curves: "pl.DataFrame", study: LearnerStudy) -> "pl.DataFrame":
 
 def write(table: FinalNumbers, folder: Path) -> tuple[Path, ...]:
     """Write NAME.md for people, NAME.csv with one row per setting and learner, and NAME.tex for papers."""
-    name = outputs.file_name(table.name)
-    folder = outputs.make_folder(folder)
+    name = file_name(table.name)
+    folder = make_folder(folder)
     text = markdown(table.name, table.title, table.finals, table.overview, table.slopes)
     return (
-        outputs.write(folder / f"{name}.md", text.encode()),
-        outputs.write(folder / f"{name}.csv", table.finals.write_csv().encode()),
-        outputs.write(folder / f"{name}.tex", latex(table.name, table.title, table.finals, table.moves).encode()),
+        write_bytes(folder / f"{name}.md", text.encode()),
+        write_bytes(folder / f"{name}.csv", table.finals.write_csv().encode()),
+        write_bytes(folder / f"{name}.tex", latex(table.name, table.title, table.finals, table.moves).encode()),
     )

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ... import datasets
+from ..._core.files import write_bytes
 from ...errors import AbstainError
 from ...typing import Array, Floats
-from .. import outputs
 from ..claims import Verdict
 from ..curves import StudyCurves
 from ..figures import Drawn
@@ -138,7 +138,7 @@ def write(
     facts: Facts,
 ) -> Path:
     """Write the report, see `page`, to a file; an old one stays until the new one is complete."""
-    return outputs.write(Path(path), page(verdicts, drawn, studies, facts).encode())
+    return write_bytes(Path(path), page(verdicts, drawn, studies, facts).encode())
 
 
 def page(verdicts: Sequence[Verdict], drawn: Sequence[Drawn], studies: Sequence[Study], facts: Facts) -> str:
