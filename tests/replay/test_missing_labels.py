@@ -192,6 +192,28 @@ def test_the_policy_that_decided_differs_from_itself_by_nothing(tmp_path, labels
     assert " exactly as much as today's threshold, gbm from 0.7 on" in found.verdict
 
 
+def test_the_difference_of_two_estimates_is_that_of_their_prices(tmp_path):
+    """However narrow the bounds are: the verdict, the table and the parts of the saving tell the same numbers."""
+    rng, frame = np.random.default_rng(0), small_log(1_000, missing=0.0, classes=("a", "b"))
+    chance = np.clip(3.0 * frame["gbm_confidence"].to_numpy() - 1.2, 0.02, 1.0)
+    done = rng.random(1_000) < chance
+    drawn = (rng.random(1_000) < np.where(done, 0.3, 1.0)) | (np.arange(1_000) < 100)
+    frame.with_columns(
+        decided=pl.when(pl.Series(done)).then(pl.lit("gbm")).otherwise(pl.lit("review")),
+        observed=pl.Series(1.0 - 0.7 * chance), label=pl.when(pl.Series(drawn)).then("label"),
+    ).write_csv(tmp_path / "log.csv")  # fmt: skip
+    given = options(today="gbm:0.6", decided="decided", observed="observed", labels=(0.3, 1.0))
+    found = replay(tmp_path / "log.csv", given, tmp_path / "out")
+    part = by_kind(found)
+    for one in found.policies:
+        assert one.known
+        if one.difference is not None:
+            assert one.difference == pytest.approx(one.loss - part["today"].loss, abs=1e-12)
+            assert one.share == pytest.approx(one.difference / part["today"].loss)
+    assert sum(one.saved for one in found.saved) == pytest.approx(-900 * part["decided"].difference)
+    assert "any share" not in found.verdict
+
+
 @pytest.mark.usefixtures("no_bounds")
 def test_what_both_policies_answered_alike_is_left_to_no_draw(tmp_path):
     """By enumeration of the labels an audit draws: the mean is right, and only rows with other answers move it."""

@@ -256,10 +256,12 @@ def intervals(low: Floats, high: Floats, base: Floats, sizes: Ints, seed: int, l
 SHOWN_OVER_TIME = (DECIDED, GATE, TODAY, TUNED, OWN, STACK, ALL, HINDSIGHT)
 
 
-def spreads(out: Outcome, pairs: Sequence[tuple[str, str]], seed: int) -> tuple[Spread, Ints]:
+def spreads(
+    out: Outcome, pairs: Sequence[tuple[str, str]], seed: int, plain: Bools | bool = False
+) -> tuple[Spread, Ints]:  # fmt: skip
     """The intervals of differences between policies, and the number of the cutoff that makes each the narrowest.
 
-    Of equal ones it is the last, which has the fewest bounds.
+    Of equal ones it is the last, which has the fewest bounds; ``plain`` says of which pairs it is the last anyway.
     """
     count = len(next(iter(out.open_pairs.values()), [None]))
     every = [(one, other, cutoff) for one, other in pairs for cutoff in range(count)]
@@ -274,7 +276,7 @@ def spreads(out: Outcome, pairs: Sequence[tuple[str, str]], seed: int) -> tuple[
         shares = np.minimum(found.share_low, least * n / mean), np.maximum(found.share_high, most * n / mean)
         found = Spread(np.minimum(found.low, least), np.maximum(found.high, most), *shares)
     wide = np.round((found.high - found.low).reshape(-1, count)[:, ::-1], 12)
-    best = count - 1 - np.argmin(wide, axis=1)
+    best = count - 1 - np.where(plain, 0, np.argmin(wide, axis=1))
     return Spread(*(part[np.arange(len(pairs)) * count + best] for part in found)), best
 
 
@@ -295,8 +297,13 @@ def _settled(difference: float) -> float:
 def policies(out: Outcome, models: list[str], seed: int, max_error: float | None = None) -> list[Policy]:
     """The rows of the table, with differences from the baseline. With ``max_error`` thresholds are shown as errors."""
     keys, base, n = list(out.policies), out.base, out.scored.sizes.sum()
-    found, cutoffs = spreads(out, [(key, base) for key in keys], seed)
-    alone = spreads(out, [(key, REVIEW) for key in keys], seed)[1] if out.noise else cutoffs
+    alone, plain = np.full(len(keys), -1), np.zeros(len(keys), np.bool_)
+    if out.noise:  # where both prices are estimates, so is their difference: it is that of the prices
+        alone = spreads(out, [(key, REVIEW) for key in keys], seed)[1]
+        gaps = [np.subtract(*out.blocks_between(key, REVIEW, alone[k])).sum() for k, key in enumerate(keys)]
+        known = np.abs(gaps) < 1e-9 * n
+        alone, plain = np.where(known, -1, alone), known & known[keys.index(base)]
+    found, cutoffs = spreads(out, [(key, base) for key in keys], seed, plain)
     table = []
     for k, key in enumerate(keys):
         sums = out.policies[key]
