@@ -627,9 +627,13 @@ class KernelLearner(Learner):
                         paid[rows],
                     )
                     self._call.functions.teach(*map(writeable, given), self._hand.carry, self._packed)
+                self._settle_warm_start()
             except BaseException:  # Ctrl-C, too: a table that was learnt in part could not be learnt again
                 self._bring_back(before)
                 raise
+
+    def _settle_warm_start(self) -> None:
+        """Draw conclusions from a table that was learnt with all its labels. By default none."""
 
     # Copies and files.
 

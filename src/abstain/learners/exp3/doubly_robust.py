@@ -32,6 +32,7 @@ from .guesses import (
     limit,
     look,
     miss,
+    spread,
     trust,
 )
 from .state import ADAPTIVE, ETA, LEARNT, LEAST_PROBABILITY, SQUARES, Memories, Rate
@@ -284,6 +285,9 @@ class DoublyRobust(WeightedLearner):
         if not isinstance(self._cost, costs.Constant):
             raise InputError(f"estimates: expected a learner whose cost is a number, got {self._cost!r}")
         return self._cost.value
+
+    def _settle_warm_start(self) -> None:
+        spread(self.state.guesses)
 
     # Experts that come and go.
 

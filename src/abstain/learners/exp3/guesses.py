@@ -106,6 +106,15 @@ def guesses(predictor_of: Ints, rule_of: Ints, n_predictors: int, constants: Con
     )
 
 
+def spread(g: Guesses) -> None:
+    """Let what a table with all its labels says of a pattern hold where labels are hidden, too.
+
+    Its inputs were seen whoever predicts. Guesses of 0 there would be taken for evidence that predicting costs nothing.
+    """
+    for cells in (g.support, g.expected, g.suffered, g.unseen, g.visits):
+        cells[1::2] = cells[::2]
+
+
 @inline
 def look(abstains: Bools, g: Guesses) -> None:
     """Find the pattern of every predictor and the share of its rules that predict."""
