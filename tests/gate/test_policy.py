@@ -62,7 +62,7 @@ def test_estimates_of_which_none_is_known_are_no_report(monkeypatch):
     gate = played(ab.UCB, n=0)
     gate.decide(SAID)
     monkeypatch.setattr(ab.UCB, "report", lambda learner: Report(estimates=np.full(12, np.nan)))
-    assert str(gate).startswith("follows gbm, logreg, rules; has decided 1 cases")
+    assert str(gate).startswith("follows gbm, logreg, rules; has decided 1 case")
     assert gate.policy()["price"].is_null().all()
 
 

@@ -75,13 +75,13 @@ def test_print_says_that_no_label_has_come():
     gate = ab.Gate(MODELS, cost=0.2, start=("good", 0.7), labels="both", seed=0)
     said = {"good": ("x", 0.8), "poor": ("y", 0.6)}
     case = gate.decide(said)
-    assert str(gate).startswith("answers with good from confidence 0.70 on, 100 % of cases; has decided 1 cases")
+    assert str(gate).startswith("answers with good from confidence 0.70 on, 100 % of cases; has decided 1 case")
     assert str(gate).endswith("no label has come yet")
     gate.learn(case, "x")
     assert "no label" not in str(gate)
     other = ab.Gate(MODELS, cost=0.2, labels="both", seed=0)
     other.decide(said)
-    assert str(other) == "follows good, poor; has decided 1 cases, 1 of them open; no label has come yet"
+    assert str(other) == "follows good, poor; has decided 1 case, 1 of them open; no label has come yet"
 
 
 def test_a_start_is_no_estimate_and_is_saved(tmp_path):

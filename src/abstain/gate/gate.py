@@ -875,7 +875,8 @@ class Gate:
             if self._tally.empty:
                 return f"{idle}; has decided nothing yet"
             policy = self._policy()
-            name, decided = type(self._learner).__name__, f"{self.round:,} cases, {len(self.pending):,} of them open"
+            name, cases = type(self._learner).__name__, "case" if self.round == 1 else "cases"
+            decided = f"{self.round:,} {cases}, {len(self.pending):,} of them open"
             if policy.unlabelled:
                 now = f"follows {', '.join(self._followed)}" if self._start is None else policy.sentence()
                 return f"{now}; has decided {decided}; no label has come yet"

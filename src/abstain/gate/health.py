@@ -424,9 +424,11 @@ class Health:
             came = "No label has come yet"
         else:
             late = "at once" if not self.delay else f"{self.delay:,.0f} cases late on average"
-            came = f"{self.labels:,} labels have come, {late}"
+            came = f"{self.labels:,} {'label has' if self.labels == 1 else 'labels have'} come, {late}"
         if self.pending == 0:
             return f"{came}; none is awaited."
+        if self.pending == 1:
+            return f"{came}; 1 case is open, {self.oldest:,} cases old."
         return (
             f"{came}; {self.pending:,} cases are open, the oldest of them for {self.oldest:,} cases, half of them for "
             f"{self.median_age:,.0f} or more."
