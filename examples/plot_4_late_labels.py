@@ -57,9 +57,10 @@ for axes, name in zip(panels, KINDS, strict=True):
         DELAYS, ("#000000", "#0072B2", "#009E73", "#D55E00"), ("-", "--", "-.", ":"), strict=True
     ):
         axes.plot(shown + 1, regret[name, delay][shown], color=colour, linestyle=dashes, label=f"{delay:,} rounds late")
-    axes.set(title=name, ylabel="regret, mean", ylim=(0, None))
+    axes.set(title=name, ylabel="regret, mean")
     axes.spines[["top", "right"]].set_visible(False)
 panels[-1].set_xlabel("round")
+panels[-1].set_ylim(bottom=0)
 panels[-1].xaxis.set_major_formatter("{x:,.0f}")
 figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
 plt.show()
