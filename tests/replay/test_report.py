@@ -112,6 +112,16 @@ def test_sentences_are_apart_and_options_are_whole():
     assert '<span class="amount">EUR per case</span>' in page.html(a_replay(price=10.0))
 
 
+def test_lines_break_neither_options_nor_percentages():
+    found = replace(
+        a_replay(), verdict="50 % have none (--decided).", unknown=["None in 3 %."], notes=["Say --positive."]
+    )
+    text = page.html(found)
+    assert '50\xa0% have none <span class="word">(--decided</span>).' in text
+    assert "<li>None in 3\xa0%.</li>" in text
+    assert '<li>Say <span class="word">--positive</span>.</li>' in text
+
+
 def test_the_order_of_the_page():
     _, seen = read(page.html(REPLAYS["capacity"]))
     words = (
@@ -477,6 +487,8 @@ def test_where_the_saving_came_from():
     assert drawn.figure["layout"]["xaxis"]["ticktext"] == ["Mar 11", "Mar 12"]
     assert len(figures.saved(replace(found, saved=parts[:1])).legend) == 1
     assert "from 11 March 2026, 100 cases: 20" in drawn.figure["data"][0]["customdata"]
+    axis = figures.saved(replace(found, saved=[Saved("row 1,151", 9, 1.0)])).figure["layout"]["xaxis"]
+    assert (axis["ticktext"], axis["title"]["text"]) == (["1,151"], "row of the log")  # five "row 1,151" would overlap
 
 
 def test_when_it_was_made_and_what_to_do_next():
@@ -550,6 +562,9 @@ def test_other_review_prices():
     # Model a answers half of the cases for 0.5 per case, or all for 3; b answers all for 2.
     assert found.fixed == [("b", 2.0, 0.0), ("a", pytest.approx(0.5), 0.5), ("", 0.0, 1.0)]
     assert found.most == 3 * found.steps
+    assert found.digits == 0
+    few = [replace(policy, reviewed=policy.reviewed / 1_000.0) for policy in replay.policies]
+    assert page.what_if(replace(replay, policies=few)).digits > 0
     assert page.what_if(replace(replay, cost=0.5)).most == 2 * found.steps  # a review never costs more than a mistake
 
 

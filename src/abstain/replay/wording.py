@@ -29,9 +29,23 @@ def column(shares: Sequence[float]) -> list[str]:
     >>> column([0.353, 0.038, 0.0]), column([0.353, 0.0038, 0.0])
     (['35 %', '4 %', '0 %'], ['35.3 %', '0.4 %', '0.0 %'])
     """
+    return [f"{100.0 * share:.{digits(shares)}f} %" for share in shares]
+
+
+def digits(shares: Sequence[float]) -> int:
+    """The decimals of these shares in per cent."""
     least = min((abs(share) for share in shares if share), default=1.0)
-    digits = 0 if least >= 0.00995 else 1 if least >= 0.000995 else 2
-    return [f"{100.0 * share:.{digits}f} %" for share in shares]
+    return 0 if least >= 0.00995 else 1 if least >= 0.000995 else 2
+
+
+def counted(number: int, noun: str, verb: str = "") -> str:
+    """A number of things, with "was" if wanted.
+
+    >>> counted(1, "case", "was"), counted(1_200, "case", "was"), counted(2, "label")
+    ('1 case was', '1,200 cases were', '2 labels')
+    """
+    one = number == 1
+    return f"{number:,} {noun}{'' if one else 's'}" + (f" {'was' if one else 'were'}" if verb else "")
 
 
 def mistakes(policies: Sequence[Policy]) -> list[str]:
@@ -98,11 +112,13 @@ def against(policy: "Policy | Versus") -> tuple[str, str]:
 
     >>> against(Policy("gate", "gate", 0.15, 0.1, 0.1, -0.05, -0.06, -0.035, 0.15, 0.15, -0.25, -0.3, -0.175))
     ('-25.0 %', '-30.0 to -17.5')
+    >>> against(Policy("review", "everything to review", 4.0, 0.0, 1.0, 3.8, 3.0, 5.0, 4.0, 4.0, 18.1, 8.0, 61.447))
+    ('+1,810.0 %', '+800.0 to +6,144.7')
     """
     if policy.share is None or policy.share_low is None or policy.share_high is None:
         return "", ""
     share, *ends = (
-        f"{round(100.0 * one, 1) + 0.0:+.1f}"  # no "-0.0"
+        f"{round(100.0 * one, 1) + 0.0:+,.1f}"  # no "-0.0"
         for one in (policy.share, policy.share_low, policy.share_high)
     )
     return f"{share} %", " to ".join(ends)
@@ -625,19 +641,19 @@ def unknown(options: Options, out: Outcome, cases: int, delay: str) -> list[str]
             "shows no label here."
         )
     if out.counts[TO_COME]:
-        found.append(f"{out.counts[TO_COME]:,} labels had not arrived when the log ended.")
+        found.append(f"{counted(out.counts[TO_COME], 'label')} had not arrived when the log ended.")
     if delay != "at once":
         found.append(f"Labels came {delay}.")
     else:
         found.append("Labels were assumed to arrive at once. With late ones, all that learns costs more.")
     if out.counts["unanswered"]:
-        found.append(f"No model had an answer in {out.counts['unanswered']:,} cases: all were sent to review.")
+        found.append(f"No model had an answer in {counted(out.counts['unanswered'], 'case')}, sent to review.")
     if out.counts["over_capacity"]:
-        found.append(f"{out.counts['over_capacity']:,} cases were answered because no review was left.")
+        found.append(f"{counted(out.counts['over_capacity'], 'case', 'was')} answered because no review was left.")
     if out.counts["explored"]:
         found.append(
-            f"{out.counts['explored']:,} cases were decided against the threshold, just to see the label: that is "
-            "how the gate learns about cases it would otherwise decide the other way. Its price includes their cost."
+            f"{counted(out.counts['explored'], 'case', 'was')} decided against the threshold, just to see the label: "
+            "that is how the gate learns about cases it would otherwise decide the other way. Its price includes that."
         )
     return found
 

@@ -376,9 +376,11 @@ def saved(replay: Replay) -> Drawn:
             )  # fmt: skip
             keys.append(Key(word, POLICIES[kind], "area"))
     step = -(-len(names) // 5)
-    ticks = [_DAY.sub(r"\2 \1", name) for name in names[::step]]  # whole dates would not fit on a phone
+    ticks = [_DAY.sub(r"\2 \1", name.removeprefix("row ")) for name in names[::step]]  # more would not fit on a phone
     x = {"tickmode": "array", "tickvals": list(range(0, len(names), step)), "ticktext": ticks, "tickangle": 0,
          "showgrid": False}  # fmt: skip
+    if names[0].startswith("row "):
+        x |= {"title": _title("row of the log")}
     layout = _layout(280, x, MONEY | {"zeroline": True, "zerolinecolor": "#8A939B"}, hovermode="closest",
                      barmode="overlay")  # fmt: skip
     return Drawn({"data": data, "layout": layout}, keys)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..._core.files import write_bytes
 from ..._core.pages import environment
 from ..policies import Policy, Replay
-from ..wording import against, column, decimals, in_words, mistakes, per_cent, unit_of
+from ..wording import against, column, decimals, digits, in_words, mistakes, per_cent, unit_of
 from . import figures
 from .figures import MONEY, POLICIES, Drawn, Look, areas, bars, curves, lines, model_looks, share
 
@@ -250,6 +250,19 @@ def with_code(sentence: str) -> "Markup":
     return found + sentence[at:]
 
 
+def whole(sentence: str) -> "Markup":
+    r"""A sentence whose options are not broken at their dashes, nor a number before its per cent.
+
+    >>> whole("50 % have none (--decided, <this>).")
+    Markup('50\xa0% have none <span class="word">(--decided</span>, &lt;this&gt;).')
+    """
+    from markupsafe import Markup
+
+    parts = re.split(r"(\(?--[a-z-]+)", sentence.replace(" %", "\u00a0%"))
+    option = Markup('<span class="word">{}</span>')
+    return Markup("").join(option.format(part) if k % 2 else part for k, part in enumerate(parts))
+
+
 def meanings(replay: Replay) -> list[tuple[str, str]]:
     """The meaning of each kind of policy, by its name in the table."""
     found: dict[str, str] = {}
@@ -290,6 +303,8 @@ class WhatIf(NamedTuple):
     """... and the last one."""
     unit: str
     decimals: int
+    digits: int
+    """Of shares of reviews, as in the table of all policies."""
     subject: str
     """The first policy as the subject of a sentence."""
     policies: list[Priced]
@@ -322,7 +337,8 @@ def what_if(replay: Replay) -> WhatIf | None:
     fixed = cheapest([*points, Priced("", 0.0, 1.0)])
     subject = "the gate" if replay.lead == "gate" else "what was decided"
     unit = unit_of(replay.price, replay.unit)
-    return WhatIf(now, STEPS, most, unit, decimals(scale(replay)), subject, policies, fixed)
+    shares = digits([policy.reviewed for policy in replay.policies])
+    return WhatIf(now, STEPS, most, unit, decimals(scale(replay)), shares, subject, policies, fixed)
 
 
 def cheapest(points: list[Priced]) -> list[Priced]:
@@ -490,5 +506,6 @@ def html(replay: Replay) -> str:
             who=who(replay),
             notes=[note for note in replay.notes if note not in replay.beside],
             plotly=get_plotlyjs(),
+            whole=whole,
         )
     )

@@ -37,7 +37,7 @@
 
   const other = document.getElementById("other-prices");
   if (other) {
-    const { now, steps, unit, decimals, subject, policies, fixed } = JSON.parse(other.textContent);
+    const { now, steps, unit, decimals, digits, subject, policies, fixed } = JSON.parse(other.textContent);
     const section = document.getElementById("what-if");
     const slider = document.getElementById("review-price");
     const withUnit = (text) => (unit ? `${text} ${unit}` : text);
@@ -57,7 +57,7 @@
           const head = cell("th", row[0]);
           head.scope = "row";
           line.className = k ? "" : "gate";
-          line.append(head, cell("td", number(cost(row))), cell("td", `${(100 * row[2]).toFixed(0)} %`));
+          line.append(head, cell("td", number(cost(row))), cell("td", `${(100 * row[2]).toFixed(digits)} %`));
           return line;
         }),
       );
