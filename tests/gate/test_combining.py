@@ -310,7 +310,7 @@ def test_it_is_followed_where_agreement_tells_and_named_everywhere():
     assert (names == COMBINED).mean() > 0.8
     assert answered.mean() > 0.7
     assert right[answered].mean() > 0.93  # a model alone: 0.78
-    assert str(gate).startswith("answers with combined from confidence")
+    assert str(gate).startswith("answers with combined above confidence")
     policy = gate.policy()
     assert policy["model"][0] == COMBINED
     assert set(policy["model"]) == {*MODELS, COMBINED}

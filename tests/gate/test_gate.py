@@ -184,8 +184,8 @@ def test_prices_of_both_kinds_of_mistakes():
 
 def test_the_sentence_does_not_round_a_threshold_to_one(monkeypatch):
     for level, options, words in (
-        (0.9982, {}, "from confidence 0.9982 on"),
-        (0.36, {"task": "number", "max_error": 10.0}, "from an expected error of 6.4 down"),
+        (0.9982, {}, "above confidence 0.9982"),
+        (0.36, {"task": "number", "max_error": 10.0}, "below an expected error of 6.4"),
     ):
         gate = ab.Gate(["m"], cost=0.2, thresholds=[level], labels="both", seed=0, **options)
         gate.learn(gate.decide({"m": (1, 0.9)}), 1)
@@ -566,7 +566,7 @@ def test_warm_start_learns_from_a_log():
     gate.warm_start(log)
     assert 0.6 < gate.policy().row(0, named=True)["threshold"] < 0.95
     assert gate.round == 0
-    assert str(gate).startswith("answers with a from confidence 0.")
+    assert str(gate).startswith("answers with a above confidence 0.")
     gate.decide({})
     with pytest.raises(InputError, match="before its first case, got one after 1"):
         gate.warm_start(log)

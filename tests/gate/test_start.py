@@ -75,7 +75,7 @@ def test_print_says_that_no_label_has_come():
     gate = ab.Gate(MODELS, cost=0.2, start=("good", 0.7), labels="both", seed=0)
     said = {"good": ("x", 0.8), "poor": ("y", 0.6)}
     case = gate.decide(said)
-    assert str(gate).startswith("answers with good from confidence 0.70 on, 100 % of cases; has decided 1 case")
+    assert str(gate).startswith("answers with good above confidence 0.70, 100 % of cases; has decided 1 case")
     assert str(gate).endswith("no label has come yet")
     gate.learn(case, "x")
     assert "no label" not in str(gate)
@@ -131,7 +131,7 @@ def test_what_cannot_be(options, message):
 def test_a_gate_says_what_it_begins_with():
     """With stakes, the threshold of a start limits the expected loss, which is easily mistaken for a confidence."""
     assert str(ab.Gate(["a", "b"], cost=0.2, start=("b", 0.7))) == (
-        "begins with b from confidence 0.70 on; has decided nothing yet"
+        "begins with b above confidence 0.70; has decided nothing yet"
     )
     staked = ab.Gate(["a"], review_price=3.0, mistake_price=ab.PerStake(1.0), start=("a", 0.9))
     assert str(staked) == "begins with a up to an expected loss of 30; has decided nothing yet"

@@ -48,8 +48,8 @@ def a_replay(
         for m, name in enumerate(models)
     ]
     names = {
-        "gate": "gate", "tuned": f"tuned: {models[0]} from 0.85 on", "retuned-own": "retuned-own",
-        "retuned-all": "retuned-all", "hindsight": f"hindsight: {models[-1]} from 0.78 on",
+        "gate": "gate", "tuned": f"tuned: {models[0]} above 0.85", "retuned-own": "retuned-own",
+        "retuned-all": "retuned-all", "hindsight": f"hindsight: {models[-1]} above 0.78",
     }  # fmt: skip
     for kind in KINDS:
         apart = None if kind == "tuned" else means[kind] - tuned

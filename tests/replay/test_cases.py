@@ -125,7 +125,7 @@ def kinds_month(folder, seed=0, n=2_000, flip=False, **given):
     false alarm 6, a review 2. With ``flip`` the cases that were reviewed have the other class.
 
     Returns:
-        The true prices per case, after the first tenth, of the gate and of m from 0.75 on.
+        The true prices per case, after the first tenth, of the gate and of m above 0.75.
     """
     prices = {("ok", "fraud"): ab.PerStake(1.0), ("fraud", "ok"): 6.0}
     gate = ab.Gate(["m", "rules"], classes=["ok", "fraud"], review_price=2.0, mistake_price=prices, seed=seed, **given)

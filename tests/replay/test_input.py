@@ -306,7 +306,7 @@ def test_columns_with_colons_and_equals_signs(tmp_path):
     words = [*shlex.split(first.command)[1:], "--today", "g:b=m:0.6"]
     result = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
     assert result.exit_code == 0, result.output
-    assert "today: g:b=m from 0.6 on" in result.output
+    assert "today: g:b=m above 0.6" in result.output
     text = model_columns("class", "g:b=m=g:b=m:g:b=m_confidence")
     assert as_in(text, ["g:b=m", "g:b=m_confidence"]).columns == ("g:b=m", "g:b=m_confidence")
     assert as_in(model_columns("probability", "a=b=c"), ["b=c"]).name == "a"

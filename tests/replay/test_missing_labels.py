@@ -189,7 +189,7 @@ def test_the_policy_that_decided_differs_from_itself_by_nothing(tmp_path, labels
     decided = by_kind(found)["decided"]
     assert decided.known != bounded
     assert (decided.difference, decided.low, decided.high) == (0.0, 0.0, 0.0)
-    assert " exactly as much as today's threshold, gbm from 0.7 on" in found.verdict
+    assert " exactly as much as today's threshold, gbm above 0.7" in found.verdict
 
 
 def test_the_difference_of_two_estimates_is_that_of_their_prices(tmp_path):

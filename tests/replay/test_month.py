@@ -31,7 +31,7 @@ def month(folder, seed, labels, n=6_000, late=1.0, wait=True, mistake=5.0, **giv
     what mistakes cost: 5, or one of `PRICES`.
 
     Returns:
-        The true prices per case, after the first tenth, of the gate and of today's policy, gbm from 0.7 on.
+        The true prices per case, after the first tenth, of the gate and of today's policy, gbm above 0.7.
     """
     rng = np.random.default_rng(seed)
     gate = ab.Gate(["gbm", "rules"], review_price=1.0, mistake_price=mistake, labels=labels, seed=seed, **given)

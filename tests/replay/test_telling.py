@@ -107,14 +107,14 @@ def test_thresholds_near_one_and_as_errors(tmp_path):
     frame.write_csv(tmp_path / "log.csv")
     found = replay(tmp_path / "log.csv", options(), tmp_path / "out")
     tuned = next(one for one in found.policies if one.kind == "tuned")
-    assert " from 0.99" in tuned.name, tuned.name
+    assert " above 0.99" in tuned.name, tuned.name
     error = [k % 10 + 0.5 for k in range(400)]
     numbers = pl.DataFrame({"y": [0.0] * 400, "a": error, "e": error})
     numbers.write_csv(tmp_path / "log.csv")
     given = Options(models=(model_columns("value", "m=a:e"),), label="y", max_error=10.0, cost=0.4)
     found = replay(tmp_path / "log.csv", given, tmp_path / "out")
     tuned = next(one for one in found.policies if one.kind == "tuned")
-    assert tuned.name == "tuned: m from an expected error of 4.5 down (0.55)"
+    assert tuned.name == "tuned: m below an expected error of 4.5 (0.55)"
 
 
 def an_event(n=12_000, days=20):
@@ -134,7 +134,7 @@ def test_one_event_carries_it_all(tmp_path, monkeypatch):
     """The terminal says when the saving came, and promises nothing for other months."""
     monkeypatch.setenv("COLUMNS", "80")
     text = " ".join(told(tmp_path, an_event(), *NAMED, "--time", "at", "--today", "gbm:0.5", "--seeds", "2").split())
-    assert "than today's threshold, gbm from 0.5 on" in text
+    assert "than today's threshold, gbm above 0.5" in text
     assert "It would have saved what" in text
     assert "of it came between 11 March 2026 and 12 March 2026, in 1" in text
     assert "one event says little about other months" in text

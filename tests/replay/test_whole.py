@@ -169,7 +169,7 @@ def test_pieces_of_any_log():
 @pytest.mark.parametrize(
     ("difference", "retuned", "given", "words"),
     [
-        (-0.03, 0.15, {}, "than today's threshold, gbm from 0.85 on (1.00 EUR). It saves 13,500 EUR on 90,000 cases."),
+        (-0.03, 0.15, {}, "than today's threshold, gbm above 0.85 (1.00 EUR). It saves 13,500 EUR on 90,000 cases."),
         (-0.03, 0.15, {}, "15 % less (95 % interval: 10 % to 20 %) than today's"),
         (-0.03, 0.15, {"stretch": EVENT}, "It would have saved 13,500 EUR on 90,000 cases. All of it came between 11 "
          "March 2026 and 15 March 2026, in 17 % of the cases: one event says little about other months."),
@@ -179,10 +179,10 @@ def test_pieces_of_any_log():
          "threshold sends 30 % to review"),
         (0.0001, 0.2, {}, "5.0 % less to 5.0 % more); nothing drifts here"),
         (0.03, 0.15, {}, "15 % more (95 % interval: 10 % to 20 %) than today's threshold"),
-        (0.03, 0.15, {}, "0.85 on (1.00 EUR): the log does not tell why."),
+        (0.03, 0.15, {}, "above 0.85 (1.00 EUR): the log does not tell why."),
         (0.03, 0.15, {"lead": "decided"}, "What was decided costs 1.15 EUR per case, 15 % more (95 % interval: 10 % to "
-         "20 %) than today's threshold, gbm from 0.85 on (1.00 EUR)."),
-        (0.03, 0.15, {"stretch": START}, "0.85 on (1.00 EUR). All of the loss came between 11 March 2026 and 15 March "
+         "20 %) than today's threshold, gbm above 0.85 (1.00 EUR)."),
+        (0.03, 0.15, {"stretch": START}, "above 0.85 (1.00 EUR). All of the loss came between 11 March 2026 and 15 March "
          "2026, in 17 % of the cases, the first that count: the gate had learnt least there."),
         (-0.03, 0.15, {"stretch": START}, "in 17 % of the cases: one event says little about other months."),
         (0.03, 0.2, {}, "nothing drifts"),
@@ -198,7 +198,7 @@ def test_verdict(difference, retuned, given, words):
                "price": 5.0, "unit": "EUR", "baseline": "today"}  # fmt: skip
     policies = [
         a_policy(given.get("lead", "gate"), 0.2 + difference, difference, 0.01),
-        Policy("today", "today: gbm from 0.85 on", 0.2, 0.3, 0.1, None, None, None),
+        Policy("today", "today: gbm above 0.85", 0.2, 0.3, 0.1, None, None, None),
         Policy("retuned-all", "re-tuned", retuned, 0.3, 0.1, retuned - 0.2, 0.0, 0.0),
     ]
     text = verdict(policies, Setting(**{**setting, **given}))

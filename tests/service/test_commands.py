@@ -184,7 +184,7 @@ def test_the_printed_command_replays_the_log(filled, tmp_path, end, monkeypatch)
     assert command[:2] == ["abstain", "replay"]
     found = run(*command[1:], "--seeds", "1")
     assert "as it was decided" in found
-    assert "today: a from 0.8 on" in found
+    assert "today: a above 0.8" in found
     result = json.loads((tmp_path / "out" / "replay" / "replay.json").read_text(encoding="utf-8"))
     reviews = {policy["name"]: policy["reviewed"] for policy in result["policies"]}
     log = pl.read_parquet(tmp_path / "log.parquet") if end == "parquet" else None
@@ -261,7 +261,7 @@ def test_models_may_have_names_that_look_like_patterns(tmp_path, monkeypatch, en
     shown = run("gates", "export", "g", "--out", f"log.{end}")
     found = run(*shlex.split(shown.splitlines()[-1])[1:], "--seeds", "1")
     assert "as it was decided" in found
-    assert "today: ^.*$ from 0.8 on" in found
+    assert "today: ^.*$ above 0.8" in found
 
 
 @pytest.mark.parametrize("end", ["parquet", "csv", "jsonl"])

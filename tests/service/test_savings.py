@@ -71,7 +71,7 @@ def test_with_all_labels_every_price_is_exact() -> None:
     today = np.where(sure > 0.8, 5.0 * wrong[:, 1], 1.0).mean()
     assert found.baseline is not None
     assert found.baseline.price == pytest.approx(today)
-    assert found.baseline.name == "b from 0.8 on"
+    assert found.baseline.name == "b above 0.8"
     assert found.saved == pytest.approx(400 * (today - found.policies[0].price))
     assert {one.known for one in found.policies} == {EXACT}
     assert row_of(found, "review").price == 1.0

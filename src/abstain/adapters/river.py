@@ -112,7 +112,7 @@ class GateClassifier(base.Classifier):
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy(), delay=20)
     Accuracy: 94...%
     >>> print(model.gate)
-    answers with linear from confidence 0.72 on, 64 % of cases; 0.0... per case
+    answers with linear above confidence 0.72, 64 % of cases; 0.0... per case
     """
 
     def __init__(

@@ -119,5 +119,5 @@ def when(threshold: float, prices: Prices) -> str:
     if prices.staked:  # thresholds are limits on doubt times price
         return f"up to an expected loss of {(1.0 - threshold) * prices.unit:.3g}"
     if task.kind == NUMBER:  # in the user's own unit
-        return f"from an expected error of {(1.0 - threshold) * task.max_error:.3g} down"
-    return f"from confidence {threshold_text(threshold)} on"
+        return f"below an expected error of {(1.0 - threshold) * task.max_error:.3g}"
+    return f"above confidence {threshold_text(threshold)}"

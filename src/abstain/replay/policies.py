@@ -32,7 +32,7 @@ class Policy:
     kind: str
     """gate, decided, today, tuned, retuned-own, stack, retuned-all, hindsight, review, always."""
     name: str
-    """In words: "tuned: gbm from 0.85 on", "always gbm"."""
+    """In words: "tuned: gbm above 0.85", "always gbm"."""
     loss: float
     """Mean loss per scored row; the middle between lowest and highest, if labels are missing."""
     reviewed: float
@@ -475,13 +475,13 @@ def operating(out: Outcome, cost: float) -> tuple[float, float]:
     return coverage, max(0.0, loss - cost * reviewed) / coverage if coverage > 0.0 else 0.0
 
 
-def from_on(name: str, threshold: float, max_error: float | None = None) -> str:
+def policy_name(name: str, threshold: float, max_error: float | None = None) -> str:
     """A model and its threshold in words; for numbers, as an error in the unit of the log, too.
 
-    >>> from_on("gbm", 0.8512), from_on("gbm", -1.0), from_on("gbm", 1.0), from_on("gbm", 0.99821)
-    ('gbm from 0.851 on', 'gbm always', 'everything to review', 'gbm from 0.9982 on')
-    >>> from_on("gbm", 0.36, 10.0)
-    'gbm from an expected error of 6.4 down (0.36)'
+    >>> policy_name("gbm", 0.8512), policy_name("gbm", -1.0), policy_name("gbm", 1.0), policy_name("gbm", 0.99821)
+    ('gbm above 0.851', 'gbm always', 'everything to review', 'gbm above 0.9982')
+    >>> policy_name("gbm", 0.36, 10.0)
+    'gbm below an expected error of 6.4 (0.36)'
     """
     if threshold >= 1.0:
         return "everything to review"
@@ -490,8 +490,8 @@ def from_on(name: str, threshold: float, max_error: float | None = None) -> str:
     level = threshold_text(threshold, 3)
     level = level.rstrip("0").rstrip(".") if "." in level else level
     if max_error is not None:
-        return f"{name} from an expected error of {(1.0 - threshold) * max_error:.3g} down ({level})"
-    return f"{name} from {level} on"
+        return f"{name} below an expected error of {(1.0 - threshold) * max_error:.3g} ({level})"
+    return f"{name} above {level}"
 
 
 def kind_of(key: str) -> str:
@@ -503,7 +503,7 @@ def name_of(key: str, models: list[str], out: Outcome, max_error: float | None =
     """The name of a policy in the table."""
     pair = {TUNED: out.tuned, HINDSIGHT: out.hindsight, TODAY: out.today}.get(key)
     if pair is not None:
-        return f"{key}: {from_on(models[pair[0]], pair[1], max_error)}"
+        return f"{key}: {policy_name(models[pair[0]], pair[1], max_error)}"
     plain = {GATE: "gate", OWN: "re-tuned, own labels", ALL: "re-tuned, all labels", REVIEW: "everything to review",
              STACK: "stack, own labels", DECIDED: "as it was decided"}  # fmt: skip
     return plain.get(key, key)

@@ -20,7 +20,7 @@ from ..gate.answers import ANSWER, NUMBER, REVIEW, Labels, Plain, Said, Task
 from ..gate.prices import Prices
 from ..replay.options import Options
 from ..replay.play import ALWAYS, GATE, TODAY, Cuts, Medians, PolicySums, blocks
-from ..replay.policies import from_on, intervals
+from ..replay.policies import intervals, policy_name
 from ..replay.rows import LEAST_ROWS, Facts, Guesses, Rows, Slice, _estimate
 from ..typing import Array, Bools, Floats, Ints
 from .hosted import ASSUMED, labels_of, prices_of
@@ -85,7 +85,7 @@ class Priced:
     kind: str
     """gate (what was done), today, policy (another model and threshold), always, review."""
     name: str
-    """In words: "gbm from 0.85 on"."""
+    """In words: "gbm above 0.85"."""
     model: str | None
     threshold: float | None
     price: float
@@ -392,7 +392,7 @@ def measure(
         rows.append(meter.gate("the gate" if live else "what was done"))
         if pair is not None:
             level = 1.0 if pair[1] is None else pair[1]
-            name = from_on(pair[0], level, prices.task.max_error if prices.task.kind == NUMBER else None)
+            name = policy_name(pair[0], level, prices.task.max_error if prices.task.kind == NUMBER else None)
             kind = TODAY if asked is None else "policy"
             rows.append(meter.price(kind, name, table.chosen(table.number(pair[0]), level), pair))
             baseline = rows[-1][0]

@@ -430,7 +430,7 @@ def _gate(replay: Replay, looks: Mapping[str, Look]) -> Iterator[Section]:
     if replay.max_error is not None and not replay.stakes:
         text += (
             f" The confidence in a number is 1 minus its expected error divided by {replay.max_error:g}: a threshold "
-            f"of 0.9 uses answers from an expected error of {0.1 * replay.max_error:.3g} down."
+            f"of 0.9 uses answers below an expected error of {0.1 * replay.max_error:.3g}."
         )
     shows = figures.thresholds(replay)
     drawn = lines(shows, POLICIES, {"range": figures.span(shows), "hoverformat": ".5~g", "rangemode": "normal"})

@@ -190,14 +190,14 @@ def leader(policy: Sequence[Mapping[str, Any]]) -> str:
     """What the gate leans to most, in words.
 
     >>> leader([{"model": "gbm", "threshold": 0.85}]), leader([{"model": "gbm", "threshold": None}])
-    ('gbm from confidence 0.85 on', 'review everything')
+    ('gbm above confidence 0.85', 'review everything')
     """
     if not policy:
         return NONE
     model, threshold = policy[0].get("model"), policy[0].get("threshold")
     if threshold is None:
         return "review everything"
-    return f"{model} always" if threshold < 0.0 else f"{model} from confidence {threshold:.3g} on"
+    return f"{model} always" if threshold < 0.0 else f"{model} above confidence {threshold:.3g}"
 
 
 def prices(settings: Mapping[str, Any]) -> dict[str, Any]:
