@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
@@ -426,3 +427,15 @@ def test_savings_are_in_the_interface(api):
     assert found["baseline"]["model"] == "a"
     assert found["cases"] == 130
     assert json.dumps(found)
+
+
+def test_lines_differ_in_their_dashes_too():
+    """Not everybody can tell the colours of models apart."""
+    models = ["a", "b", "c", "d", "e"]
+    rows = [SimpleNamespace(kind="always", name=f"{name} alone", model=name, price=1.0) for name in models]
+    rows += [SimpleNamespace(kind=kind, name=kind, model="a", price=1.0) for kind in ("gate", "today")]
+    over = SimpleNamespace(at=[0.0], price={row.name: [1.0] for row in rows}, reviewed=[], followed={}, threshold=[])
+    shown = views.figures(SimpleNamespace(policies=rows, over_time=over), {}, models)["price"]
+    dashes = {line["name"]: line["dash"] for line in shown}
+    assert len({dashes[f"{name} alone"] for name in models} | {dashes["today: today"]}) == 6
+    assert dashes["gate"] == "solid"

@@ -24,6 +24,8 @@ KNOWN = {ESTIMATED: "estimated", BOUNDS: "between bounds"}
 """How prices are known that are not exact."""
 COLOURS = (VERMILION, GREEN, PURPLE, ORANGE, SKY)
 """Those of the models; blue is the gate."""
+DASHES = ("solid", "dot", "dashdot", "longdash", "longdashdot")
+"""Those of the models' lines, which not everybody can tell apart by their colours; today's line has plain dashes."""
 KEYS = "123456789abcdefghijklmopqrtuvwxyz"
 """Keys of classes, unless the class is a single character itself; n is next, and s is left to browsers."""
 MOST_CLASSES = 30
@@ -230,6 +232,7 @@ def figures(savings: Savings, settings: Mapping[str, Any], models: Sequence[str]
     over: OverTime = savings.over_time
     x = [datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S") for at in over.at]
     colour = {model: COLOURS[k % len(COLOURS)] for k, model in enumerate(models)}
+    dash = dict(zip(colour.values(), DASHES, strict=False))
     lines = []
     alone = sorted((row.price, row.name) for row in savings.policies if row.kind == "always")[: len(COLOURS)]
     shown = {name for _, name in alone}  # the cheapest: more lines cannot be told apart
@@ -238,8 +241,9 @@ def figures(savings: Savings, settings: Mapping[str, Any], models: Sequence[str]
             continue
         kind = {"gate": "gate", "always": "model"}.get(row.kind, "today")
         name = f"today: {row.name}" if row.kind == "today" else row.name
-        lines.append({"name": name, "kind": kind, "y": over.price[row.name],
-                      "colour": BLUE if kind == "gate" else colour.get(row.model or "", ORANGE)})  # fmt: skip
+        own = BLUE if kind == "gate" else colour.get(row.model or "", ORANGE)
+        pattern = {"gate": "solid", "today": "dash"}.get(kind, dash.get(own, "solid"))
+        lines.append({"name": name, "kind": kind, "y": over.price[row.name], "colour": own, "dash": pattern})
     lines.sort(key=lambda line: ["model", "today", "gate"].index(str(line["kind"])))
     limit = settings.get("capacity")
     limit = limit.get("share") if isinstance(limit, Mapping) else limit

@@ -45,7 +45,7 @@
   // Figures. Plotly reads markup in names; ours are text.
   const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const short = (text) => (text.length > 28 ? `${text.slice(0, 14)}…${text.slice(-12)}` : text);
-  const DASHES = { gate: "solid", today: "dash", model: "solid" };
+  const DASHES = { solid: "none", dash: "6 4", dot: "2 3", dashdot: "7 3 2 3", longdash: "11 3", longdashdot: "11 3 2 3" };
   let drawn = "";
   function layout(more, y, narrow) {
     const axis = { gridcolor: style("--grid"), linecolor: style("--line"), zeroline: false, automargin: true, fixedrange: true, tickfont: { color: style("--soft"), size: 12 } };
@@ -64,7 +64,7 @@
       svg.setAttribute("viewBox", "0 0 28 10");
       const mark = document.createElementNS(svg.namespaceURI, area ? "rect" : "line");
       const values = area ? { width: 28, height: 10, fill: line.colour }
-        : { x1: 0, x2: 28, y1: 5, y2: 5, stroke: line.colour, "stroke-width": line.kind === "gate" ? 4 : 2, "stroke-dasharray": line.kind === "today" ? "6 4" : "none" };
+        : { x1: 0, x2: 28, y1: 5, y2: 5, stroke: line.colour, "stroke-width": line.kind === "gate" ? 4 : 2, "stroke-dasharray": DASHES[line.dash] };
       for (const [name, value] of Object.entries(values)) mark.setAttribute(name, value);
       svg.append(mark);
       item.append(svg, line.name);
@@ -83,14 +83,14 @@
     const narrow = byId("price").clientWidth < 480;
     const trace = (y, name, colour, more) => ({ type: "scatter", mode: shown.x.length > 1 ? "lines" : "markers", x: shown.x, y, name: plain(short(name)), line: { color: colour, width: 2 }, ...more });
     const put = (id, data, more, y) => Plotly.react(byId(id), data, layout(more, y, narrow), config);
-    put("price", shown.price.map((line) => trace(line.y, line.name, line.colour, { opacity: line.kind === "model" && !dark.matches ? 0.8 : 1, line: { color: line.kind === "gate" ? style("--mark") : line.kind === "today" ? style("--ink") : line.colour, width: line.kind === "gate" ? 3.5 : line.kind === "today" ? 2 : 1.5, dash: DASHES[line.kind] }, hovertemplate: "%{y:.3g}" })), {}, {});
+    put("price", shown.price.map((line) => trace(line.y, line.name, line.colour, { opacity: line.kind === "model" && !dark.matches ? 0.8 : 1, line: { color: line.kind === "gate" ? style("--mark") : line.kind === "today" ? style("--ink") : line.colour, width: line.kind === "gate" ? 3.5 : line.kind === "today" ? 2 : 1.5, dash: line.dash }, hovertemplate: "%{y:.3g}" })), {}, {});
     legend("price-legend", shown.price.slice().reverse().map((line) => ({ ...line, colour: line.kind === "gate" ? style("--mark") : line.kind === "today" ? style("--ink") : line.colour })), false);
     const share = { ticksuffix: " %", tickformat: ",~g", hoverformat: ".1f" };
     const inPerCent = (y) => y.map((one) => (one === null ? null : 100 * one));
     const limit = shown.capacity === null ? [] : [trace(shown.x.map(() => 100 * shown.capacity), "capacity", style("--warn"), { line: { color: style("--warn"), width: 1.5, dash: "dot" } })];
     put("reviewed", [trace(inPerCent(shown.reviewed), "reviewed", style("--mark")), ...limit], {}, share);
     put("threshold", [trace(shown.threshold, "threshold", style("--mark"), { line: { color: style("--mark"), width: 2, shape: "hv" } })], {}, { range: [0, 1.02], hoverformat: ".3f" });
-    put("followed", shown.followed.map((line) => trace(inPerCent(line.y), line.name, line.colour, { stackgroup: "all", line: { color: line.colour, width: 0 }, fillcolor: line.colour })), {}, { ...share, range: [0, 100] });
+    put("followed", shown.followed.map((line) => trace(inPerCent(line.y), line.name, line.colour, { stackgroup: "all", line: { color: style("--page"), width: 1 }, fillcolor: line.colour })), {}, { ...share, range: [0, 100] });
     legend("followed-legend", shown.followed, true);
   }
   dark.addEventListener("change", draw);
