@@ -25,7 +25,7 @@ PICTURES = [
     ("gate-768-light", "/ui/gates/demo", 1120), ("gate-768-dark", "/ui/gates/demo", 1120),
     ("gate-390-light", "/ui/gates/demo", 1000), ("gate-390-dark", "/ui/gates/demo", 1000),
     ("gates-768-dark", "/ui", 700),
-    ("review-1280-light", "/ui/gates/demo/review", 700), ("review-390-dark", "/ui/gates/demo/review", 1000),
+    ("review-1280-light", "/ui/gates/demo/review", 560), ("review-390-dark", "/ui/gates/demo/review", 1000),
 ]  # fmt: skip
 """What is shown, width and colours; where; and how much of it."""
 
