@@ -182,8 +182,8 @@ def test_pieces_of_any_log():
         (0.03, 0.15, {}, "above 0.85 (1.00 EUR): the log does not tell why."),
         (0.03, 0.15, {"lead": "decided"}, "What was decided costs 1.15 EUR per case, 15 % more (95 % interval: 10 % to "
          "20 %) than today's threshold, gbm above 0.85 (1.00 EUR)."),
-        (0.03, 0.15, {"stretch": START}, "above 0.85 (1.00 EUR). All of the loss came between 11 March 2026 and 15 March "
-         "2026, in 17 % of the cases, the first that count: the gate had learnt least there."),
+        (0.03, 0.15, {"stretch": START}, "above 0.85 (1.00 EUR). All of the loss came between 11 March 2026 and 15 "
+         "March 2026, in 17 % of the cases, the first that count: the gate had learnt least there."),
         (-0.03, 0.15, {"stretch": START}, "in 17 % of the cases: one event says little about other months."),
         (0.03, 0.2, {}, "nothing drifts"),
         (0.03, 0.15, {"rows": 2_000}, "2,000 rows are few"),
