@@ -71,6 +71,18 @@ def test_a_bad_start_is_left():
     assert bad < 1.05 * free
 
 
+def test_late_labels_start_no_flood_of_answers():
+    """What no label has shown is taken for what the models' confidence says, not for free."""
+    rows = block(1_600, 0)
+    policy = np.where(rows.confidence[:, 0] > 0.8, rows.losses[:, 0], 0.2)
+    for seed in range(3):
+        with ab.Gate(MODELS, cost=0.2, start=("good", 0.8), seed=seed)._playing(400) as play:
+            found = play(rows)
+        reviewed = found.reviewed.reshape(-1, 200).mean(axis=1)
+        assert reviewed[:5].min() > 0.15, reviewed  # the first labels come after two of the eight parts
+        assert found.loss.mean() < 1.1 * policy.mean()
+
+
 def test_print_says_that_no_label_has_come():
     gate = ab.Gate(MODELS, cost=0.2, start=("good", 0.7), labels="both", seed=0)
     said = {"good": ("x", 0.8), "poor": ("y", 0.6)}

@@ -8,7 +8,7 @@ from abstain.checks import state_of
 from abstain.errors import AbstainError, InputError
 
 from .test_stacked import twin_of as twin_of_stacked
-from .test_weighted import SETS, twin_of
+from .test_weighted import SETS, assert_plays_like_its_twin, twin_of
 
 pytestmark = pytest.mark.long
 
@@ -143,3 +143,36 @@ def test_who_cannot(kind):
     learner = kind(RINGS, cost=0.3)
     with pytest.raises(InputError, match=f"^warm_start: {kind.__name__} learns from rounds that it decided on alone"):
         learner.warm_start(X, Y)
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIONS if name.startswith("DoublyRobust")])
+def test_what_is_supposed_is_a_guess_like_others(name):
+    """Of the patterns of the first rows, in which it counts as 16 labels."""
+    learner = make(name)
+    twin = twin_of(learner, X, Y)
+    abstains = RINGS.advise(X[:40]).abstains
+    losses = RNG.random((40, RINGS.n_predictors))
+    learner.suppose(abstains, losses)
+    for t in range(1, 41):
+        for o in (0.0, 1.0):
+            cell, _ = twin.look(t, o)
+            twin.n[cell] = twin.a[cell] = 16.0
+            twin.g[cell], twin.l[cell] = 8.0, 16.0 * losses[t - 1]
+    g = learner.state.guesses
+    for found, expected in ((g.support, twin.n), (g.expected, twin.g), (g.suffered, twin.l), (g.visits, twin.a)):
+        np.testing.assert_allclose(found, expected.T, rtol=1e-12)
+    assert_plays_like_its_twin(learner, X, Y, 5, twin)
+
+
+def test_what_cannot_be_supposed():
+    learner = make("DoublyRobust")
+    silent, losses = np.zeros((2, RINGS.n_rules), bool), np.zeros((2, RINGS.n_predictors))
+    for wrong in ((silent[:, 1:], losses), (silent, losses[:1]), (silent.astype(int), losses)):
+        with pytest.raises(InputError, match="abstains, losses: expected bools"):
+            learner.suppose(*wrong)
+    for number in (-0.1, 1.1, np.nan):
+        with pytest.raises(InputError, match="losses: expected numbers in"):
+            learner.suppose(silent, losses + number)
+    learner.decide(X[0])
+    with pytest.raises(InputError, match="before its first round, got one after 1"):
+        learner.suppose(silent, losses)

@@ -68,6 +68,19 @@ def as_start(start: Any, models: list[str]) -> tuple[str, float | None]:
     return start[0], as_number(start[1], "start", "a threshold in [0, 1], or None", lambda t: 0.0 <= t <= 1.0)
 
 
+def supposed(thresholds: Floats, task: Task) -> tuple[Bools, Floats]:
+    """Return how thresholds (P, L) abstain on confidences between two of them, and what confidences say is lost there.
+
+    >>> _, losses = supposed(np.array([[-1.0, 0.5, 0.8, 1.0]]), Task("classes", None, 1.0))
+    >>> losses.ravel().round(2).tolist()
+    [0.7, 0.35, 0.1]
+    """
+    models, n = thresholds.shape
+    level = np.maximum(thresholds, 0.5 if task.two else LEAST)
+    abstains = np.tile(np.arange(n) > np.arange(n - 1)[:, np.newaxis], models)
+    return abstains, 1.0 - (level[:, 1:] + level[:, :-1]).T / 2.0
+
+
 def with_threshold(thresholds: Floats, model: int, threshold: float | None) -> tuple[Floats, int]:
     """Return thresholds (P, L) of which one of a model's is this, and its place. None never answers, and 0 always.
 

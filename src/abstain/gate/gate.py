@@ -38,6 +38,7 @@ from .experts import (
     as_thresholds,
     make_learner,
     quantiles,
+    supposed,
     with_threshold,
 )
 from .frames import (
@@ -187,6 +188,8 @@ class Gate:
             if not isinstance(made, WeightedLearner):
                 raise InputError(f"start: {type(made).__name__} has none; DoublyRobust and Exp3Abs do")
             made.favour(model * thresholds.shape[1] + place)
+            if isinstance(made, DoublyRobust):
+                made.suppose(*supposed(thresholds, self._task))
         if self._ages is not None:
             made.ripen(0)
         return made, Tally(thresholds)

@@ -7,14 +7,16 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ... import costs
-from ..._core.validation import as_number
+from ..._core.signals import held_back
+from ..._core.validation import as_floats, as_number, plain
 from ...capacity import CapacityLike
 from ...engine import Decision, Seed
 from ...engine.changes import Change, gathered, since
 from ...engine.kernel_learner import Hand
-from ...errors import InputError
+from ...errors import InputError, shown
 from ...experts import Advice, ExpertSet
 from ...kernels.compiling import inline
 from ...typing import Array, Bools, Floats, Ints
@@ -24,6 +26,7 @@ from .guesses import (
     believe,
     charge,
     constants_for,
+    fill_hidden,
     forget_some,
     guess,
     guesses,
@@ -32,7 +35,7 @@ from .guesses import (
     limit,
     look,
     miss,
-    spread,
+    suppose,
     trust,
 )
 from .state import ADAPTIVE, ETA, LEARNT, LEAST_PROBABILITY, SQUARES, Memories, Rate
@@ -286,8 +289,41 @@ class DoublyRobust(WeightedLearner):
             raise InputError(f"estimates: expected a learner whose cost is a number, got {self._cost!r}")
         return self._cost.value
 
+    def suppose(self, abstains: ArrayLike, losses: ArrayLike) -> None:
+        """Begin with a belief in what predictors lose, before the first round.
+
+        Otherwise guesses begin at 0: what no label has shown is tried, and if labels are late, for long. Estimates
+        stay unbiased, because what is supposed is fixed before the draw, as any guess is.
+
+        Args:
+            abstains: Which rules abstain (n, A), one row per pattern.
+            losses: What each predictor is supposed to lose in such rounds (n, P), each worth 16 labels.
+
+        Raises:
+            InputError: If a round was played or learnt before, or the arrays are not such.
+
+        >>> import abstain as ab
+        >>> experts = ab.experts.thresholds(n_models=1, thresholds=[0.0, 0.5, 1.0])
+        >>> learner = ab.DoublyRobust(experts, cost=0.2, seed=0)
+        >>> learner.suppose([[False, True, True], [False, False, True]], [[0.4], [0.1]])
+        """
+        silent, supposed = np.asarray(plain(abstains, "abstains")), as_floats(losses, "losses")
+        shapes = (len(supposed), self.experts.n_rules), (len(supposed), self.experts.n_predictors)
+        if silent.dtype != np.bool_ or silent.shape != shapes[0] or supposed.shape != shapes[1]:
+            raise InputError(
+                f"abstains, losses: expected bools (n, {shapes[0][1]}) and numbers (n, {shapes[1][1]}), got "
+                f"{silent.dtype} {silent.shape} and {supposed.shape}"
+            )
+        if not ((supposed >= 0.0) & (supposed <= 1.0)).all():
+            raise InputError(f"losses: expected numbers in [0, 1], got {shown(losses)}")
+        with self.lock:
+            if self.round > 0 or self._weights.numbers[0, LEARNT] > 0.0:
+                raise InputError(f"suppose: expected a learner before its first round, got one after {self.round}")
+            with held_back():
+                suppose(self._of_used(silent), supposed, 0.5 if self._modelled else 0.0, self.state.guesses)
+
     def _settle_warm_start(self) -> None:
-        spread(self.state.guesses)
+        fill_hidden(self.state.guesses)
 
     # Experts that come and go.
 

@@ -106,13 +106,29 @@ def guesses(predictor_of: Ints, rule_of: Ints, n_predictors: int, constants: Con
     )
 
 
-def spread(g: Guesses) -> None:
+def fill_hidden(g: Guesses) -> None:
     """Let what a table with all its labels says of a pattern hold where labels are hidden, too.
 
     Its inputs were seen whoever predicts. Guesses of 0 there would be taken for evidence that predicting costs nothing.
     """
     for cells in (g.support, g.expected, g.suffered, g.unseen, g.visits):
         cells[1::2] = cells[::2]
+
+
+SUPPOSED = 16.0
+"""Labels' worth of belief in what is supposed before the first label."""
+
+
+def suppose(abstains: Bools, losses: Floats, model: float, g: Guesses) -> None:
+    """Begin with a belief in what predictors lose (n, P) where their rules abstain like this (n, A); the model of the
+    label expects them to lose ``model``.
+    """
+    for p in range(g.cell.size):
+        own = abstains[:, g.rules[g.first[p] : g.first[p + 1]]]
+        cells = 2 * (2 * (own != own[:, :1]).argmax(axis=1) + own[:, 0])
+        for cell in (cells, cells + 1):
+            g.support[cell, p] = g.visits[cell, p] = SUPPOSED
+            g.expected[cell, p], g.suffered[cell, p] = SUPPOSED * model, SUPPOSED * losses[:, p]
 
 
 @inline
