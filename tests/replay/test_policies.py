@@ -11,6 +11,7 @@ import pytest
 from abstain.alternatives import stacked
 from abstain.gate import Gate
 from abstain.replay import rows as rows_of
+from abstain.replay.options import Options, model_columns
 from abstain.replay.play import Cuts, Medians
 from abstain.replay.policies import Curve, curves
 from abstain.replay.run import replay
@@ -163,3 +164,24 @@ def test_a_curve_of_estimates_is_not_below_zero():
     answered = np.array([0, 5, 10]), np.array([0.0, -1.0, 2.0])
     out = SimpleNamespace(totals=SimpleNamespace(n=20, answered=lambda model: answered))
     assert curves(out, ["a"]) == [Curve("a", [0.25, 0.5], [0.0, 0.2])]
+
+
+@pytest.mark.parametrize(("seed", "n"), [(5, 1_500), (0, 3_000), (0, 1_500)])
+def test_no_price_falls_by_more_than_all_of_it(seed, n, tmp_path):
+    """Few large stakes and gates that differ: the interval of a saving ends at 100 %, or there is none."""
+    rng = np.random.default_rng(seed)
+    fraud = rng.random(n) < 0.03
+    chances = {
+        name: (1.0 / (1.0 + np.exp(-(rng.normal(size=n) + np.where(fraud, sharp, -3.0))))).round(3)
+        for name, sharp in (("good", 1.5), ("poor", 0.3))
+    }
+    amount = np.exp(rng.normal(4.0, 1.2, n)).round(2)
+    log = pl.DataFrame({"y": np.where(fraud, "fraud", "ok"), **chances, "amount": amount})
+    log.write_csv(tmp_path / "log.csv")
+    asked = Options(
+        tuple(model_columns("probability", f"{name}={name}") for name in chances), "y", "fraud", review_price=4.0,
+        mistake_column="amount", fixed_prices=(("fraud", "ok", 10.0),),
+    )  # fmt: skip
+    found = replay(tmp_path / "log.csv", asked, tmp_path / "out")
+    lows = [one.share_low for one in found.policies if one.share_low is not None]
+    assert min(lows, default=-1.0) == -1.0, lows

@@ -250,7 +250,8 @@ def intervals(low: Floats, high: Floats, base: Floats, sizes: Ints, seed: int, l
             least, most = least + moved, most + moved
         with np.errstate(divide="ignore", invalid="ignore"):
             found[:, begin : begin + _AT_A_TIME] = least / rows, most / rows, least / other, most / other
-    return Spread(*(np.percentile(part, 97.5 if k % 2 else 2.5, axis=0) for k, part in enumerate(found)))
+    with np.errstate(invalid="ignore"):  # of resamples in which the other policy lost nothing
+        return Spread(*(np.percentile(part, 97.5 if k % 2 else 2.5, axis=0) for k, part in enumerate(found)))
 
 
 SHOWN_OVER_TIME = (DECIDED, GATE, TODAY, TUNED, OWN, STACK, ALL, HINDSIGHT)
@@ -275,6 +276,8 @@ def spreads(
         least, most = low.sum(axis=1) / n - half, high.sum(axis=1) / n + half
         shares = np.minimum(found.share_low, least * n / mean), np.maximum(found.share_high, most * n / mean)
         found = Spread(np.minimum(found.low, least), np.maximum(found.high, most), *shares)
+    # No price is below 0, so none falls by more than all of it.
+    found = found._replace(share_low=np.maximum(-1.0, found.share_low), share_high=np.maximum(-1.0, found.share_high))
     wide = np.round((found.high - found.low).reshape(-1, count)[:, ::-1], 12)
     best = count - 1 - np.where(plain, 0, np.argmin(wide, axis=1))
     return Spread(*(part[np.arange(len(pairs)) * count + best] for part in found)), best
