@@ -147,7 +147,7 @@ def test_who_cannot(kind):
 
 @pytest.mark.parametrize("name", [name for name in OPTIONS if name.startswith("DoublyRobust")])
 def test_what_is_supposed_is_a_guess_like_others(name):
-    """Of the patterns of the first rows, in which it counts as 16 labels."""
+    """Of the patterns of the first rows, in which it counts as 64 labels."""
     learner = make(name)
     twin = twin_of(learner, X, Y)
     abstains = RINGS.advise(X[:40]).abstains
@@ -156,8 +156,8 @@ def test_what_is_supposed_is_a_guess_like_others(name):
     for t in range(1, 41):
         for o in (0.0, 1.0):
             cell, _ = twin.look(t, o)
-            twin.n[cell] = twin.a[cell] = 16.0
-            twin.g[cell], twin.l[cell] = 8.0, 16.0 * losses[t - 1]
+            twin.n[cell] = twin.a[cell] = 64.0
+            twin.g[cell], twin.l[cell] = 32.0, 64.0 * losses[t - 1]
     g = learner.state.guesses
     for found, expected in ((g.support, twin.n), (g.expected, twin.g), (g.suffered, twin.l), (g.visits, twin.a)):
         np.testing.assert_allclose(found, expected.T, rtol=1e-12)

@@ -19,7 +19,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 SERVICE = {"client", "service", "serve", "gates", "keys", "backup"}
 """Names of the files and folders that only the service has."""
 MOST_FILES, MOST_WITH_ONE_IMPORTER, MOST_DEPENDENCIES = 200, 45, 4
-MOST_LINES, MOST_LINES_OF_SERVICE = 26_400, 6_000
+MOST_LINES, MOST_LINES_OF_SERVICE = 26_500, 6_000
 
 
 @cache

@@ -297,7 +297,7 @@ class DoublyRobust(WeightedLearner):
 
         Args:
             abstains: Which rules abstain (n, A), one row per pattern.
-            losses: What each predictor is supposed to lose in such rounds (n, P), each worth 16 labels.
+            losses: What each predictor is supposed to lose in such rounds (n, P), each worth 64 labels.
 
         Raises:
             InputError: If a round was played or learnt before, or the arrays are not such.

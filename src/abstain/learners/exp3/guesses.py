@@ -115,7 +115,7 @@ def fill_hidden(g: Guesses) -> None:
         cells[1::2] = cells[::2]
 
 
-SUPPOSED = 16.0
+SUPPOSED = 64.0
 """Labels' worth of belief in what is supposed before the first label."""
 
 
