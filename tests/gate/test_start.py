@@ -83,6 +83,17 @@ def test_late_labels_start_no_flood_of_answers():
         assert found.loss.mean() < 1.1 * policy.mean()
 
 
+def test_late_labels_of_reviews_start_no_flood_of_reviews():
+    """Where reviews show labels nothing has to be supposed: doubts would only hide what the policy answers."""
+    rows = block(1_600, 0)
+    rows = rows._replace(said=np.random.default_rng(1).choice([-1.0, 1.0], rows.losses.shape))
+    for labels in ("reviewed", (0.4, 0.8)):
+        gate = ab.Gate(MODELS, cost=0.2, classes=["x", "y"], labels=labels, start=("good", 0.8), seed=0)
+        with gate._playing(400) as play:
+            reviewed = play(rows).reviewed.reshape(-1, 200).mean(axis=1)
+        assert reviewed.max() < 0.6, reviewed
+
+
 def test_print_says_that_no_label_has_come():
     gate = ab.Gate(MODELS, cost=0.2, start=("good", 0.7), labels="both", seed=0)
     said = {"good": ("x", 0.8), "poor": ("y", 0.6)}

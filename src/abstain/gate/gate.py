@@ -188,8 +188,8 @@ class Gate:
             if not isinstance(made, WeightedLearner):
                 raise InputError(f"start: {type(made).__name__} has none; DoublyRobust and Exp3Abs do")
             made.favour(model * thresholds.shape[1] + place)
-            if isinstance(made, DoublyRobust):
-                made.suppose(*supposed(thresholds, self._task))
+            if isinstance(made, DoublyRobust) and made.chances.predicted >= made.chances.abstained:
+                made.suppose(*supposed(thresholds, self._task))  # else reviews show what answers would have cost
         if self._ages is not None:
             made.ripen(0)
         return made, Tally(thresholds)
