@@ -167,7 +167,7 @@ def test_what_is_supposed_is_a_guess_like_others(name):
 def test_what_cannot_be_supposed():
     learner = make("DoublyRobust")
     silent, losses = np.zeros((2, RINGS.n_rules), bool), np.zeros((2, RINGS.n_predictors))
-    for wrong in ((silent[:, 1:], losses), (silent, losses[:1]), (silent.astype(int), losses)):
+    for wrong in ((silent[:, 1:], losses), (silent, losses[:1]), (silent.astype(int), losses), (silent, 0.5)):
         with pytest.raises(InputError, match="abstains, losses: expected bools"):
             learner.suppose(*wrong)
     for number in (-0.1, 1.1, np.nan):

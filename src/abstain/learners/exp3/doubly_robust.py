@@ -308,10 +308,11 @@ class DoublyRobust(WeightedLearner):
         >>> learner.suppose([[False, True, True], [False, False, True]], [[0.4], [0.1]])
         """
         silent, supposed = np.asarray(plain(abstains, "abstains")), as_floats(losses, "losses")
-        shapes = (len(supposed), self.experts.n_rules), (len(supposed), self.experts.n_predictors)
+        n = supposed.shape[:1]
+        shapes = (*n, self.experts.n_rules), (*n, self.experts.n_predictors)
         if silent.dtype != np.bool_ or silent.shape != shapes[0] or supposed.shape != shapes[1]:
             raise InputError(
-                f"abstains, losses: expected bools (n, {shapes[0][1]}) and numbers (n, {shapes[1][1]}), got "
+                f"abstains, losses: expected bools (n, {shapes[0][-1]}) and numbers (n, {shapes[1][-1]}), got "
                 f"{silent.dtype} {silent.shape} and {supposed.shape}"
             )
         if not ((supposed >= 0.0) & (supposed <= 1.0)).all():
