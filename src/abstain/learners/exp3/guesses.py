@@ -4,7 +4,8 @@ Guesses are fixed before a label is seen, and do not depend on who is followed: 
 nothing. A predictor's *cell* is the pattern in which its own rules abstain on x, as far as its first bit and the first
 rule that does otherwise tell it (all of it for rings, balls and thresholds in order), and whether the round's label was
 likely to be seen: labels of inputs that are seen anyway say nothing about inputs that are hidden. In every cell the
-guess starts at 0, is scaled to what the labels seen there say, and fades back to 0 where labels fail to come.
+guess starts at 0 or at what is supposed, is scaled to what the labels seen there say, and fades to 0 where labels fail
+to come.
 """
 
 from __future__ import annotations
