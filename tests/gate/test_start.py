@@ -159,3 +159,29 @@ def test_a_gate_says_what_it_begins_with():
     staked = ab.Gate(["a"], review_price=3.0, mistake_price=ab.PerStake(1.0), start=("a", 0.9))
     assert str(staked) == "begins with a up to an expected loss of 30; has decided nothing yet"
     assert str(ab.Gate(["a"], cost=0.2, start=("a", None))) == "begins by reviewing every case; has decided nothing yet"
+
+
+def test_prices_that_change_before_the_first_case_leave_the_start():
+    """Estimates start afresh, and so does what the gate begins with."""
+    prices = {("x", "y"): 8.0, "other": 10.0}
+    for learner in (ab.DoublyRobust, ab.Exp3Abs):
+        options = {"review_price": 2.0, "start": ("good", 0.8), "seed": 0, "learner": learner}
+        changed, made = (ab.Gate(MODELS, mistake_price=p, **options) for p in ({**prices, ("x", "y"): 9.0}, prices))
+        changed.mistake_price = prices
+        found, expected = changed.learner.arrays(), made.learner.arrays()
+        assert found.keys() == expected.keys()
+        for name in found.keys() - {"agreed"}:  # since when the cost is what it is
+            np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
+
+
+def test_a_start_whose_model_was_removed_is_none():
+    gate = ab.Gate(MODELS, review_price=2.0, mistake_price={("x", "y"): 9.0, "other": 10.0}, start=("good", 0.8))
+    gate.remove_model("good")
+    assert str(gate) == "follows poor; has decided nothing yet"
+    gate.mistake_price = {("x", "y"): 8.0, "other": 10.0}
+    assert gate.learner.weights.max() == pytest.approx(1 / 48)
+    gate = ab.Gate(MODELS, cost=0.2, start=("good", 0.8), seed=0)
+    gate.decide({"good": ("x", 0.7)})
+    assert str(gate).startswith("answers with good above confidence 0.80")
+    gate.remove_model("good")
+    assert str(gate).startswith("follows poor; has decided 1 case")

@@ -182,17 +182,23 @@ class Gate:
         assert self._kind is not None
         if self._start is not None:
             model, threshold = self._followed.index(self._start[0]), self._start[1]
-            thresholds, place = with_threshold(thresholds, model, threshold)
+            thresholds, _ = with_threshold(thresholds, model, threshold)
         made = make_learner(self._kind, thresholds, self._prices, self._labels, self._capacity, self._seed)
-        if self._start is not None:
-            if not isinstance(made, WeightedLearner):
-                raise InputError(f"start: {type(made).__name__} has none; DoublyRobust and Exp3Abs do")
-            made.favour(model * thresholds.shape[1] + place)
-            if isinstance(made, DoublyRobust) and made.chances.predicted >= made.chances.abstained:
-                made.suppose(*supposed(thresholds, self._task))  # else reviews show what answers would have cost
+        self._favour_start(made, thresholds)
         if self._ages is not None:
             made.ripen(0)
         return made, Tally(thresholds)
+
+    def _favour_start(self, made: Learner, thresholds: Floats) -> None:
+        """Let a learner that knows nothing yet begin with the policy that was given, if its model is still there."""
+        if self._start is None or self._start[0] not in self._followed:
+            return
+        if not isinstance(made, WeightedLearner):
+            raise InputError(f"start: {type(made).__name__} has none; DoublyRobust and Exp3Abs do")
+        model = self._followed.index(self._start[0])
+        made.favour(model * thresholds.shape[1] + with_threshold(thresholds, model, self._start[1])[1])
+        if isinstance(made, DoublyRobust) and made.chances.predicted >= made.chances.abstained:
+            made.suppose(*supposed(thresholds, self._task))  # else reviews show what answers would have cost
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -277,6 +283,8 @@ class Gate:
                     else:
                         loss = ModelLosses(prices.of_signs)
                         self._learner.start_afresh(prices.cost, loss)
+                        if self.round == 0:
+                            self._favour_start(self._learner, self.thresholds)
                         self._monitor.watch.forget_losses()
                     self._prices = prices
             self._prices = prices
@@ -867,7 +875,7 @@ class Gate:
 
     def __str__(self) -> str:
         idle = f"follows {', '.join(self._followed)}"
-        if self._start is not None:
+        if self._start is not None and self._start[0] in self._followed:
             model, threshold = self._start
             idle = "begins by reviewing every case"
             if threshold is not None:
@@ -881,7 +889,8 @@ class Gate:
             name, cases = type(self._learner).__name__, "case" if self.round == 1 else "cases"
             decided = f"{self.round:,} {cases}, {len(self.pending):,} of them open"
             if policy.unlabelled:
-                now = f"follows {', '.join(self._followed)}" if self._start is None else policy.sentence()
+                leads = (policy.rows()[0].weight or 0.0) > 0.5  # the start, unless prices or models changed since
+                now = policy.sentence() if leads else f"follows {', '.join(self._followed)}"
                 return f"{now}; has decided {decided}; no label has come yet"
             if policy.known:
                 return policy.sentence()
