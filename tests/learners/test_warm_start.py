@@ -176,3 +176,21 @@ def test_what_cannot_be_supposed():
     learner.decide(X[0])
     with pytest.raises(InputError, match="before its first round, got one after 1"):
         learner.suppose(silent, losses)
+
+
+def test_nothing_is_supposed_of_a_predictor_without_experts():
+    class Idle(ab.experts.ExpertSet):
+        kind = "idle"
+
+        def __init__(self):
+            super().__init__(2, 2, 1, [[0, 0], [0, 1]])
+
+        def advise_rows(self, X, out=None):
+            return ab.experts.Advice(np.ones((len(X), 2)), X[:, [0]] > [0.0, 0.5])
+
+        def parameters(self):
+            return {}
+
+    learner = ab.DoublyRobust(Idle(), cost=0.2, seed=0)
+    learner.suppose([[False, True]], [[0.3, 0.3]])
+    assert learner.state.guesses.suffered.sum(axis=0).tolist() == [2 * 64.0 * 0.3, 0.0]

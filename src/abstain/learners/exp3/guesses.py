@@ -126,6 +126,8 @@ def suppose(abstains: Bools, losses: Floats, model: float, g: Guesses) -> None:
     """
     for p in range(g.cell.size):
         own = abstains[:, g.rules[g.first[p] : g.first[p + 1]]]
+        if own.size == 0:  # no expert follows it
+            continue
         cells = 2 * (2 * (own != own[:, :1]).argmax(axis=1) + own[:, 0])
         for cell in (cells, cells + 1):
             g.support[cell, p] = g.visits[cell, p] = SUPPOSED
