@@ -173,13 +173,13 @@ def test_a_whole_integration_has_less_than_25_lines_and_runs(url, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["integration.py", url])
     made = {}
     exec(compile(program, "integration.py", "exec"), made)
-    outcomes = {made["handle"](f"mail-{k}", "Hello", ("spam", 0.6), None) for k in range(40)}
+    outcomes = {made["handle"](f"mail-{k}", "Hello", ("spam", 0.6), None) for k in range(200)}
     assert outcomes == {"spam", "wait for a reviewer"}
     client = made["client"]
     review = client.reviews("mail")[0]
     assert review.context == {"text": "Hello"}
     made["reviewed"](review.case, "ham")
-    answered = next(f"mail-{k}" for k in range(40) if client.decision("mail", f"mail-{k}").decision.action == "answer")
+    answered = next(f"mail-{k}" for k in range(200) if client.decision("mail", f"mail-{k}").decision.action == "answer")
     made["complained"](answered, "ham")
     assert client.decision("mail", answered).label == "ham"
     assert client.decision("mail", review.case).label_source == "review"
