@@ -144,8 +144,9 @@ def _learn(learner: Learner, decision: Decision, label: Any) -> None:
 
 def check_numbers(make: Make, X: Table, y: Table) -> None:
     """What was learnt fits into a file: numbers are finite, and not negative unless `signed` names them."""
-    labels, predictions = np.unique(y), make().experts.advise(X).predictions
-    of_labels = [make().loss(predictions, make().loss.labels(np.full(len(X), label)))[:, 0] for label in labels]
+    learner, labels = make(), np.unique(y)
+    loss, predictions = learner.loss, learner.experts.advise(X).predictions
+    of_labels = [loss(predictions, loss.labels(np.full(len(X), label)))[:, 0] for label in labels]
     for given in (y, labels[np.argmin(of_labels, axis=0)]):  # also where the first predictor is always right
         learner = make()
         simulate(learner, X, given)

@@ -193,10 +193,10 @@ def verdict(claim: Claim, results: Results) -> Verdict:
     )  # fmt: skip
 
 
-def counted(word: str, n: int) -> str:
+def verdicts_said(word: str, n: int) -> str:
     """A verdict and how many claims have it.
 
-    >>> counted("holds in part", 1), counted("holds in part", 2), counted("not judged", 2)
+    >>> verdicts_said("holds in part", 1), verdicts_said("holds in part", 2), verdicts_said("not judged", 2)
     ('1 holds in part', '2 hold in part', '2 not judged')
     """
     return f"{n} {word}" if n == 1 else f"{n} " + word.replace("holds", "hold").replace("fails", "fail")
@@ -209,7 +209,7 @@ def table(verdicts: Sequence[Verdict]) -> "Table":
     from rich.text import Text
 
     words = Counter(one.label for one in verdicts)
-    counts = ", ".join(counted(word, n) for word, n in words.items())
+    counts = ", ".join(verdicts_said(word, n) for word, n in words.items())
     result = Table(title="Claims", box=box.SIMPLE_HEAD, expand=True)
     result.caption = f"{counts}. The report has the numbers, and where a claim fails."
     result.add_column("", justify="right", no_wrap=True)

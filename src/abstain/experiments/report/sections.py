@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from ..._core.pages import environment
 from ..._core.validation import as_count
 from ...errors import InputError
-from ..claims import MARKS, Verdict, counted
+from ..claims import MARKS, Verdict, verdicts_said
 from ..curves import StudyCurves
 from ..evidence import Results
 from ..figures import Drawn
@@ -134,7 +134,7 @@ class Count(NamedTuple):
 def tally(verdicts: Sequence[Verdict]) -> list[Count]:
     """How many claims hold, hold in part, fail and were not judged."""
     counts = ((word, sum(verdict.verdict == word for verdict in verdicts)) for word in MARKS)
-    return [Count(word, counted(word, count)) for word, count in counts if count]
+    return [Count(word, verdicts_said(word, count)) for word, count in counts if count]
 
 
 LARGEST_SVG = 700_000
